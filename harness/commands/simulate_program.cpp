@@ -21,6 +21,7 @@
 #include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/stand_in/libraries.hpp"
 #include "simulator/stand_in/report/libraries_without_ptx.hpp"
+#include "simulator/stand_in/visible_device.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
@@ -32,8 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
-constexpr std::array<std::string_view, 5> kOfPrograms = {"--gpu", "--memory", "--error-exitcode", "--leak-check",
-                                                         "--env"};
+constexpr std::array<std::string_view, 6> kOfPrograms = {"--gpu",        "--gpu-count", "--memory", "--error-exitcode",
+                                                         "--leak-check", "--env"};
 constexpr std::array<std::string_view, 13> kOfFiles = {
     "--list",   "--no-counters", "--entry",    "--grid",           "--block", "--shared", "--arg",
     "--buffer", "--set",         "--compiler", "--compiler-flags", "--save",  "--expect"};
@@ -83,6 +84,9 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
     std::vector<std::string> names;
     for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
     throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", settings.gpu, names)));
+  }
+  if (!given.options.gpu_count.empty()) {
+    settings.gpu_count = parse_whole_number("--gpu-count", given.options.gpu_count, 1, stand_in::kMostGpus);
   }
   settings.checkers = parse_checkers(given.checkers);
   settings.leaks = given.options.leak_check;
@@ -164,6 +168,8 @@ int exit_code_of(const ProgramReport& report, int error_exitcode) {
 
 void add_program_options(CLI::App& simulate, ProgramOptions& options) {
   simulate.add_option("--gpu", options.gpu, "of a program: the GPU that it sees, of 'list --gpus' (default h100)");
+  simulate.add_option("--gpu-count", options.gpu_count,
+                      "of a program: how many of it there are (default 1, at most 16)");
   simulate.add_option("--memory", options.memory, "of a program: device memory, such as 16G (default: what is there)");
   simulate.add_flag("--leak-check", options.leak_check, "of a program: memory that is never freed is a finding");
   simulate.add_option("--error-exitcode", options.error_exitcode,

@@ -16,6 +16,7 @@ namespace convladder {
 /// Options that only a program has.
 struct ProgramOptions {
   std::string gpu = kUsualGpu;
+  std::string gpu_count;
   std::string memory;
   std::string error_exitcode = "1";
   bool leak_check = false;

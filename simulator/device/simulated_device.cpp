@@ -214,7 +214,8 @@ void SimulatedDevice::copy_to_host_async(void* destination, const void* source, 
 }
 
 std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbol& symbol) {
-  const auto [found, is_new] = variables_.try_emplace({&module, symbol.name}, 0);
+  const int device = symbol.is_managed ? 0 : memory_.device();  // there is one managed variable for all of them
+  const auto [found, is_new] = variables_.try_emplace({device, &module, symbol.name}, 0);
   if (is_new) {  // zero where nothing is given; initcheck takes these bytes as written
     const std::string label = symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name;
     found->second =
@@ -273,7 +274,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> SimulatedDevice::own_alloca
 }
 
 const Program& SimulatedDevice::program_of(const void* kernel) {
-  std::unique_ptr<Program>& program = programs_[kernel];
+  std::unique_ptr<Program>& program = programs_[{memory_.device(), kernel}];
   if (program) return *program;
   const std::string name = kernel_mangled_name(kernel);
   if (images_ == nullptr) throw DeviceError("this build has no PTX: there was no compiler for the kernels");
@@ -284,19 +285,20 @@ const Program& SimulatedDevice::program_of(const void* kernel) {
 }
 
 const void* SimulatedDevice::load(const ptx::Module& module, const ptx::Kernel& kernel) {
-  programs_[&kernel] = decoded(module, kernel);
+  programs_[{memory_.device(), &kernel}] = decoded(module, kernel);
   return &kernel;
 }
 
 void SimulatedDevice::unload(const ptx::Module& module) {
   for (const ptx::Kernel& kernel : module.kernels) {
-    const auto found = programs_.find(&kernel);
-    if (found == programs_.end()) continue;
-    seconds_of_block_.erase(found->second.get());
-    programs_.erase(found);
+    std::erase_if(programs_, [&](const auto& entry) {
+      if (entry.first.second != &kernel) return false;
+      seconds_of_block_.erase(entry.second.get());
+      return true;
+    });
   }
   std::erase_if(variables_, [&](const auto& entry) {
-    if (entry.first.first != &module) return false;
+    if (std::get<1>(entry.first) != &module) return false;
     free(reinterpret_cast<void*>(entry.second), 0);  // NOLINT(performance-no-int-to-ptr): addresses are numbers here
     return true;
   });
@@ -304,6 +306,11 @@ void SimulatedDevice::unload(const ptx::Module& module) {
 
 void SimulatedDevice::only_read(const DeviceBuffer& buffer) {
   inputs_.push_back({device_address(buffer.address()), device_address(buffer.address()) + buffer.bytes()});
+}
+
+void SimulatedDevice::only_read(std::uint64_t begin, std::uint64_t end, bool is_so) {
+  std::erase_if(inputs_, [begin](const AddressRange& input) { return input.begin == begin; });
+  if (is_so) inputs_.push_back({begin, end});
 }
 
 void* SimulatedDevice::variable(const ptx::Module& module, const ptx::Symbol& symbol) {
@@ -320,7 +327,7 @@ std::vector<Finding> SimulatedDevice::leaks() const {
   std::vector<Finding> leaks;
   for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
     const auto is_here = [at](const auto& variable) { return variable.second == at->begin; };
-    if (at->freed || std::ranges::any_of(variables_, is_here)) continue;
+    if (at->freed || std::ranges::any_of(variables_, is_here) || std::ranges::any_of(texts_, is_here)) continue;
     Finding leak;
     leak.problem = fmt::format("'{}' ({} bytes) is never freed", at->label, at->end - at->begin);
     leak.space = "global";

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/ptx/module.hpp"
+#include "simulator/state/device_runtime.hpp"
 #include "simulator/state/finding.hpp"
 #include "simulator/textures/texture_table.hpp"
 
@@ -44,12 +46,18 @@ struct KernelFaulted : DeviceError {
   Finding finding;
 };
 
+/// A kernel was to run whose text has something that the device does not execute.
+struct KernelNotSupported : DeviceError {
+  using DeviceError::DeviceError;
+};
+
 struct SimulatedDeviceOptions {
   CheckerSet checkers;                               ///< none: the first fault of a kernel ends its launch
   int host_threads = 0;                              ///< 0: all cores; results and counters do not depend on it
   const GpuModel* gpu = &default_gpu_model();        ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
+  double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
                                                      ///< empty: the first
   TensorCores tensor_cores = TensorCores::rounding;  ///< how products of matrices are added
@@ -95,6 +103,9 @@ class SimulatedDevice final : public Device {
   /// ptx::PtxError for what the device does not execute. `module` must outlive the device.
   const void* load(const ptx::Module& module, const ptx::Kernel& kernel);
 
+  /// Whether `load` has made this handle ready to run on the device of now.
+  bool is_loaded(const void* kernel) const { return programs_.contains({memory_.device(), kernel}); }
+
   /// Forgets the module's kernels and frees its variables; the module need not live any longer.
   void unload(const ptx::Module& module);
 
@@ -125,6 +136,17 @@ class SimulatedDevice final : public Device {
   /// Beginnings of the live allocations that the launch may write, host-visible ones included, as far as
   /// written_allocations.hpp knows. Throws DeviceError as `launch` does.
   std::vector<std::uint64_t> may_be_written_by(const KernelLaunch& given);
+  // --- several devices: one object is all of them, which share the addresses ---------------------------------------
+
+  /// From now on allocations, variables and launches are that device's.
+  void set_device(int device) {
+    memory_.set_device(device);
+    runtime_facts_.device = device;
+  }
+  void let_reach(int device, int peer, bool may) { memory_.let_reach(device, peer, may); }
+  /// The memory, for those who handle addresses and what is behind them apart. Its content counts as written.
+  DeviceMemory& memory() { return memory_; }
+
   /// Sets the clocks for the launches from now on.
   void set_clocks(const KernelClocks& clocks) { clocks_ = clocks; }
   /// Whether the kernel may read a clock.
@@ -148,6 +170,14 @@ class SimulatedDevice final : public Device {
 
   /// From now on memcheck reports writes of kernels into this allocation; they are carried out all the same.
   void only_read(const DeviceBuffer& buffer);
+  /// As above for a part of memory; `is_so` false: reports them no longer.
+  void only_read(std::uint64_t begin, std::uint64_t end, bool is_so);
+
+  /// Sets the figures of the machine that kernels are told when they ask.
+  void set_runtime_facts(DeviceRuntimeFacts facts) { runtime_facts_ = std::move(facts); }
+
+  /// The names in the PTX of the kernels of the launches since the last `take_launches`, those by kernels included.
+  std::vector<std::string> launched_kernels() const;
 
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
@@ -179,26 +209,37 @@ class SimulatedDevice final : public Device {
   EquivalentBlocks equivalence(const Program& program, const KernelLaunch& launch,
                                const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, LaunchConfiguration configuration);
+  class RuntimeHost;
+  struct Requests;
+  /// Runs a launch, and then all that it asks for.
+  std::string run_with_requests(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
+  std::string run_counted(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
+  const Program& program_in(const ptx::Module& module, const ptx::Kernel& kernel);
+  KernelLaunch launch_of(const DeviceWork& work) const;
+  void carry_out(const DeviceWork& work);
+  void note_many_launches(const std::vector<DeviceWork>& work);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;
   TextureTable textures_{memory_};
   WrittenMemory written_;  // kept up to date if initcheck is on
-  /// The addresses of modules' variables, shared by all kernels of a module, for as long as the device lives.
-  std::map<std::pair<const ptx::Module*, std::string>, std::uint64_t> variables_;
-  std::map<const Program*, double> seconds_of_block_;  // the host processor's time in earlier launches
-  std::unique_ptr<CacheHierarchy> caches_;             // made by the first launch, used by all
-  std::vector<AddressRange> inputs_;                   // allocations that are only to be read
+  /// The addresses of modules' variables, shared by all kernels of a module on a device, for as long as that lives.
+  std::map<std::tuple<int, const ptx::Module*, std::string>, std::uint64_t> variables_;
+  std::map<const Program*, double> seconds_of_block_;      // the host processor's time in earlier launches
+  std::map<int, std::unique_ptr<CacheHierarchy>> caches_;  // by device: made by its first launch, used by all
+  std::vector<AddressRange> inputs_;                       // allocations that are only to be read
   std::vector<Finding> findings_;
   bool race_is_blind_ = false;
   std::string printed_;
-  std::map<const void*, std::unique_ptr<Program>> programs_;
+  std::map<std::pair<int, const void*>, std::unique_ptr<Program>> programs_;  // by device and handle
   const PtxImages* images_ = nullptr;  // the images that this build's kernels run from
   std::vector<RecordedLaunch> launches_;
   std::map<std::uint64_t, std::uint64_t>
       filled_;  // by the beginning of an allocation: bytes of it that the host has written
   KernelClocks clocks_;
+  DeviceRuntimeFacts runtime_facts_;
+  std::map<std::string, std::uint64_t> texts_;  // that kernels have asked for: their addresses
   bool counts_ = true;
   std::optional<GridWindow> window_;
   std::optional<GridWindow> counted_;

@@ -49,6 +49,18 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
   }
 }
 
+/// While it exists, memory is what the running kernel may reach.
+class KernelRuns {
+ public:
+  explicit KernelRuns(DeviceMemory& memory) : memory_(memory) { memory_.run_kernel(true); }
+  ~KernelRuns() { memory_.run_kernel(false); }
+  KernelRuns(const KernelRuns&) = delete;
+  KernelRuns& operator=(const KernelRuns&) = delete;
+
+ private:
+  DeviceMemory& memory_;
+};
+
 /// Whether the kernel calls functions, whose work is not in the kernel's own instructions.
 bool calls_functions(const ptx::Kernel& kernel) {
   return std::ranges::any_of(
@@ -67,7 +79,7 @@ void SimulatedDevice::launch(const KernelLaunch& given) {
   } catch (const KernelFault& fault) {
     throw KernelFaulted(fault);
   } catch (const ptx::PtxError& error) {
-    throw DeviceError(error.what());
+    throw KernelNotSupported(error.what());
   }
 }
 
@@ -138,8 +150,9 @@ bool SimulatedDevice::runs_straight(const void* kernel) {
 }
 
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
-  if (configuration.with_caches && caches_ == nullptr) caches_ = std::make_unique<CacheHierarchy>(*options_.gpu);
-  configuration.caches = caches_.get();
+  std::unique_ptr<CacheHierarchy>& caches = caches_[memory_.device()];
+  if (configuration.with_caches && caches == nullptr) caches = std::make_unique<CacheHierarchy>(*options_.gpu);
+  configuration.caches = caches.get();
   std::optional<InitializationChecker> initialization;
   std::optional<RaceChecker> race;
   std::optional<InputChecker> inputs;
@@ -161,7 +174,10 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     configuration.host_threads = worthwhile_threads(expected, configuration.host_threads);
   }
   const double begin = processor_seconds();
-  LaunchResult result = simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  LaunchResult result = [&] {
+    const KernelRuns runs(memory_);
+    return simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
+  }();
   race_is_blind_ = race_is_blind_ || (race && race->is_blind());
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
@@ -181,6 +197,12 @@ std::string SimulatedDevice::execute(const Program& program, const KernelLaunch&
     std::memset(memory_.host(configuration.grid_workspace), 0, workspace.bytes());
     written_.written(configuration.grid_workspace, workspace.bytes());
   }
+  if (calls_functions(*program.kernel)) return run_with_requests(program, launch, std::move(configuration));
+  return run_counted(program, launch, std::move(configuration));
+}
+
+std::string SimulatedDevice::run_counted(const Program& program, const KernelLaunch& launch,
+                                         LaunchConfiguration configuration) {
   if (counts_ && counted_) {
     launches_.push_back(count(program, launch, std::move(configuration)));
     return launches_.back().result.stopped;

@@ -74,6 +74,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.program = &program;
   context_.memory = &memory;
   context_.textures = configuration.textures;
+  context_.runtime = configuration.runtime;
   context_.is_counted = configuration.is_counted;
   context_.block_size = configuration.block;
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);

@@ -46,6 +46,7 @@ struct LaunchConfiguration {
   bool collect_findings = false;               ///< otherwise the first fault ends the launch
   LaunchLimits limits;
   const TextureTable* textures = nullptr;  ///< the objects that handles stand for; none: no handle is valid
+  DeviceRuntime* runtime = nullptr;        ///< for kernels that call the device runtime; none: they cannot run
   KernelClocks clocks;
   int host_threads = 1;  ///< results and counters are the same for every number
 };

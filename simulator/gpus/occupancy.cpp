@@ -54,4 +54,16 @@ Occupancy occupancy(const OccupancyLimits& limits, const BlockNeeds& needs) {
   return result;
 }
 
+int resident_clusters(int multiprocessors, int blocks, int blocks_of_cluster) {
+  constexpr int kGroups = 8;
+  if (blocks_of_cluster <= 0) return 0;
+  int clusters = 0;
+  const int pairs = multiprocessors / 2;
+  for (int group = 0; group < kGroups; ++group) {
+    const int pairs_here = pairs / kGroups + (group < pairs % kGroups ? 1 : 0);
+    clusters += 2 * pairs_here * blocks / blocks_of_cluster;
+  }
+  return clusters;
+}
+
 }  // namespace convladder

@@ -29,4 +29,9 @@ struct Occupancy {
 
 Occupancy occupancy(const OccupancyLimits& limits, const BlockNeeds& needs);
 
+/// The clusters of so many blocks that run at a time, if a multiprocessor holds `blocks` of them. The blocks of a
+/// cluster are in one group of multiprocessors (GPC). How a GPU's are grouped is not documented and differs from chip
+/// to chip: by convention there are eight groups of whole pairs (TPC), as equal as they can be.
+int resident_clusters(int multiprocessors, int blocks, int blocks_of_cluster);
+
 }  // namespace convladder

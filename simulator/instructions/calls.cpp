@@ -227,6 +227,9 @@ void decode_function_call(InstructionDecoder& decoder) {
     results = &function.results;
   } else {
     const ProvidedFunction* const provided = provided_function(callee.name);
+    if (provided == nullptr && ptx::is_of_device_runtime(callee.name)) {
+      decoder.fail(fmt::format("kernels cannot call '{}' on the simulated device", callee.name));
+    }
     if (provided == nullptr) decoder.fail(fmt::format("the function '{}' is not defined in this file", callee.name));
     for (const std::uint32_t bytes : provided->arguments) provided_arguments.push_back({0, bytes, bytes});
     for (const std::uint32_t bytes : provided->results) provided_results.push_back({0, bytes, bytes});

@@ -312,6 +312,9 @@ class KernelDecoder {
   InstructionDecoder instructions_;
 };
 
+constexpr std::uint64_t kCodeBytes = 16;  // from one function's address to the next one's
+constexpr std::uint64_t kFirstKernel = kFunctionWindow + (std::uint64_t{1} << 36);  // behind all functions
+
 }  // namespace
 
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
@@ -320,8 +323,19 @@ Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const Symbo
 
 std::uint64_t function_address(const ptx::Module& module, std::string_view name) {
   const ptx::Kernel* const function = module.find_function(name);
+  if (function == nullptr) {
+    if (const ptx::Kernel* const kernel = module.find_kernel(name)) {
+      return kFirstKernel + kCodeBytes * static_cast<std::uint64_t>(kernel - module.kernels.data());
+    }
+  }
   if (function == nullptr) throw ptx::PtxError(module.file, {}, fmt::format("there is no function '{}'", name));
-  return kFunctionWindow + 16 * static_cast<std::uint64_t>(function - module.functions.data());
+  return kFunctionWindow + kCodeBytes * static_cast<std::uint64_t>(function - module.functions.data());
+}
+
+const ptx::Kernel* kernel_at(const ptx::Module& module, std::uint64_t address) {
+  const std::uint64_t offset = address - kFirstKernel;
+  if (offset % kCodeBytes != 0 || offset / kCodeBytes >= module.kernels.size()) return nullptr;
+  return &module.kernels[offset / kCodeBytes];
 }
 
 std::vector<ptx::Refusal> refusals(const ptx::Module& module, const ptx::Kernel& kernel) {

@@ -17,8 +17,12 @@ using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 /// must outlive the program.
 Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
 
-/// A number that stands for a function of the module: the value of `mov.u64 %rd1, function`, and the operand of a call.
+/// A number that stands for a function or a kernel of the module: the value of `mov.u64 %rd1, function`, the operand of
+/// a call, and that of a launch by a kernel.
 std::uint64_t function_address(const ptx::Module& module, std::string_view name);
+
+/// The kernel that this number stands for; nullptr if it stands for none.
+const ptx::Kernel* kernel_at(const ptx::Module& module, std::uint64_t address);
 
 /// Everything for which `decode` refuses the kernel, in the order of the text, each thing once; empty if it can run.
 /// For an instruction, `what` begins with its full opcode in quotes.

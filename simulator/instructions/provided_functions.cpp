@@ -7,6 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "simulator/instructions/call_arguments.hpp"
+#include "simulator/instructions/device_runtime.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/state/block_context.hpp"
 #include "simulator/state/device_print.hpp"
@@ -14,36 +16,10 @@
 namespace convladder::simulated {
 namespace {
 
-constexpr int kBadFree = 110;                                     // a kind of fault beside those of accesses
-constexpr std::size_t kMostPrinted = std::size_t{16} << 20;       // bytes of text of a launch
+constexpr int kBadFree = 110;                                // a kind of fault beside those of accesses
+constexpr std::size_t kMostPrinted = std::size_t{16} << 20;  // bytes of text of a launch
+constexpr const char* kHeapLabel = "malloc in the kernel";
 constexpr std::uint64_t kMostHeapBytes = std::uint64_t{1} << 30;  // of one allocation
-
-const CallSite& call_of(const WarpState& warp, const Operation& operation) {
-  return warp.block->program->calls[static_cast<std::size_t>(operation.detail)];
-}
-
-template <typename T>
-T argument(const WarpState& warp, const Operation& operation, std::size_t index, int lane) {
-  const ParameterPlace& place = call_of(warp, operation).arguments[index];
-  T value;
-  std::memcpy(&value, warp.bases[0] + place.offset + static_cast<std::size_t>(lane) * place.stride, sizeof value);
-  return value;
-}
-
-template <typename T>
-void set_result(const WarpState& warp, const Operation& operation, int lane, T value) {
-  const CallSite& call = call_of(warp, operation);
-  if (call.results.empty()) return;
-  const ParameterPlace& place = call.results[0];
-  std::memcpy(warp.bases[0] + place.offset + static_cast<std::size_t>(lane) * place.stride, &value, sizeof value);
-}
-
-template <typename Function>
-void for_each_lane(LaneMask lanes, const Function& function) {
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (((lanes >> lane) & 1U) != 0) function(lane);
-  }
-}
 
 void print(WarpState& warp, const Operation& operation) {
   for_each_lane(warp.mask, [&](int lane) {
@@ -62,46 +38,54 @@ void print(WarpState& warp, const Operation& operation) {
 }
 
 void allocate(WarpState& warp, const Operation& operation) {
-  BlockContext& block = *warp.block;
-  ++block.memory_changes;
   for_each_lane(warp.mask, [&](int lane) {
-    const auto bytes = argument<std::uint64_t>(warp, operation, 0, lane);
-    std::uint64_t address = 0;
-    try {
-      if (bytes <= kMostHeapBytes) address = block.memory->allocate(bytes, "malloc in the kernel");
-    } catch (const std::bad_alloc&) {
-      address = 0;
-    }
-    if (address != 0) {
-      for (AccessObserver* const observer : block.observers) observer->allocated(address, bytes);
-    }
+    const std::uint64_t address = allocate_on_heap(warp, argument<std::uint64_t>(warp, operation, 0, lane));
     set_result<std::uint64_t>(warp, operation, lane, address);
   });
 }
 
 void release(WarpState& warp, const Operation& operation) {
-  BlockContext& block = *warp.block;
-  ++block.memory_changes;
-  std::ranges::fill(block.ranges, CachedRange{});  // they may name what is freed
   for_each_lane(warp.mask, [&](int lane) {
-    const auto address = argument<std::uint64_t>(warp, operation, 0, lane);
-    if (address == 0) return;
-    try {
-      const Allocation* const allocation = block.memory->find(address);
-      if (allocation == nullptr || allocation->label != "malloc in the kernel") throw std::invalid_argument("");
-      block.memory->free(address);
-      for (AccessObserver* const observer : block.observers) observer->freed(address);
-    } catch (const std::invalid_argument&) {
-      block.fault(warp, operation, Checker::memory, kBadFree, LaneMask{1} << lane, [&](int faulty) {
-        return block.finding_at(
-            warp, operation, faulty, Checker::memory,
-            fmt::format("free of 0x{:x}, which malloc has not returned or which is freed", address));
-      });
-    }
+    free_on_heap(warp, operation, lane, argument<std::uint64_t>(warp, operation, 0, lane));
   });
 }
 
 }  // namespace
+
+std::uint64_t allocate_on_heap(WarpState& warp, std::uint64_t bytes) {
+  BlockContext& block = *warp.block;
+  ++block.memory_changes;
+  std::uint64_t address = 0;
+  try {
+    if (bytes <= kMostHeapBytes) address = block.memory->allocate(bytes, kHeapLabel);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+  if (address != 0) {
+    for (AccessObserver* const observer : block.observers) observer->allocated(address, bytes);
+  }
+  return address;
+}
+
+bool free_on_heap(WarpState& warp, const Operation& operation, int lane, std::uint64_t address) {
+  BlockContext& block = *warp.block;
+  ++block.memory_changes;
+  std::ranges::fill(block.ranges, CachedRange{});  // they may name what is freed
+  if (address == 0) return true;
+  try {
+    const Allocation* const allocation = block.memory->find(address);
+    if (allocation == nullptr || allocation->label != kHeapLabel) throw std::invalid_argument("");
+    block.memory->free(address);
+    for (AccessObserver* const observer : block.observers) observer->freed(address);
+    return true;
+  } catch (const std::invalid_argument&) {
+    block.fault(warp, operation, Checker::memory, kBadFree, LaneMask{1} << lane, [&](int faulty) {
+      return block.finding_at(warp, operation, faulty, Checker::memory,
+                              fmt::format("free of 0x{:x}, which malloc has not returned or which is freed", address));
+    });
+    return false;
+  }
+}
 
 const ProvidedFunction* provided_function(std::string_view name) {
   static const std::vector<ProvidedFunction> all = {
@@ -111,7 +95,7 @@ const ProvidedFunction* provided_function(std::string_view name) {
       {"__assertfail", {8, 8, 4, 8, 8}, {}, OperationKind::trap, nullptr},
   };
   const auto found = std::ranges::find(all, name, &ProvidedFunction::name);
-  return found == all.end() ? nullptr : &*found;
+  return found == all.end() ? device_runtime_function(name) : &*found;
 }
 
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane) {

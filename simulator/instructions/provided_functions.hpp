@@ -1,5 +1,5 @@
 // Functions that the device provides to kernels: vprintf, malloc, free and __assertfail (CUDA C++ programming guide,
-// 10.34 to 10.37).
+// 10.34 to 10.37), and those of device_runtime.hpp.
 #pragma once
 
 #include <string>
@@ -21,6 +21,11 @@ struct ProvidedFunction {
 
 /// The function of that name; nullptr if there is none.
 const ProvidedFunction* provided_function(std::string_view name);
+
+/// Memory of malloc in kernels; 0 if there is no room.
+std::uint64_t allocate_on_heap(WarpState& warp, std::uint64_t bytes);
+/// Frees it. Another address is a fault of the lane at the operation; then returns false.
+bool free_on_heap(WarpState& warp, const Operation& operation, int lane, std::uint64_t address);
 
 /// The text of __assertfail, called by this operation, for a lane: "assertion 'x > 0' failed at a.cu:12 in f".
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane);

@@ -1,8 +1,10 @@
 #include "simulator/memory/device_memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 
@@ -42,6 +44,7 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
 }
 
 DeviceMemory::~DeviceMemory() {
+  for (const auto& [begin, file] : shared_) close(file);
   munmap(base_, window_bytes_);
   for (const auto& [begin, allocation] : allocations_) {
     if (is_visible(begin) && !allocation.freed) munmap(host(begin), round_up(allocation.end - begin, kPage));
@@ -57,7 +60,10 @@ std::uint64_t DeviceMemory::place_for(std::uint64_t span) {
   for (auto live = allocations_.begin();; ++live) {
     if (live != allocations_.end() && live->second.freed) continue;
     const std::uint64_t gap_end = live == allocations_.end() ? kGlobalWindow + window_bytes_ : live->first;
-    if (gap_end - gap >= needed) {
+    for (const auto& [begin, reserved] : reservations_) {  // nothing need be mapped there
+      if (begin < gap + needed && gap < reserved.end) gap = reserved.end;
+    }
+    if (gap_end > gap && gap_end - gap >= needed) {
       allocations_.erase(allocations_.lower_bound(gap), live);  // freed ones here are forgotten
       return gap + kRedZone;
     }
@@ -75,7 +81,7 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, std::string_view label
   madvise(host(begin), span, MADV_HUGEPAGE);
   next_ = std::max(next_, begin + span);
   used_ += bytes;
-  allocations_[begin] = {begin, begin + bytes, std::string(label), false};
+  allocations_[begin] = {begin, begin + bytes, std::string(label), false, std::uint64_t{1} << device_};
   return begin;
 }
 
@@ -120,6 +126,7 @@ void DeviceMemory::free(std::uint64_t address) {
   allocation.freed = true;
   used_ -= allocation.end - allocation.begin;
   const std::uint64_t span = round_up(allocation.end - allocation.begin, kPage);
+  if (const auto file = shared_.extract(address); !file.empty()) close(file.mapped());
   if (is_visible(address)) munmap(host(address), std::max(span, kPage));
   if (span == 0 || address - kGlobalWindow >= kDeviceWindowBytes) return;
   // Reserved anew, it becomes one mapping with its surroundings: a process may have 65530 mappings.
@@ -136,9 +143,145 @@ const Allocation* DeviceMemory::next(std::uint64_t address) const {
   return above == allocations_.end() ? nullptr : &above->second;
 }
 
+bool DeviceMemory::may_reach(const Allocation& allocation) const {
+  if (!kernel_runs_ || (allocation.devices >> device_ & 1U) != 0) return true;
+  const auto peers = peers_.find(device_);
+  return peers != peers_.end() && (peers->second & allocation.devices) != 0;
+}
+
 const Allocation* DeviceMemory::find(std::uint64_t address) const {
   const Allocation* const allocation = nearest(address);
-  return allocation != nullptr && !allocation->freed && address < allocation->end ? allocation : nullptr;
+  return allocation != nullptr && !allocation->freed && address < allocation->end && may_reach(*allocation) ? allocation
+                                                                                                            : nullptr;
+}
+
+void DeviceMemory::let_reach(int device, int peer, bool may) {
+  const std::uint64_t bit = std::uint64_t{1} << peer;
+  if (may) {
+    peers_[device] |= bit;
+  } else {
+    peers_[device] &= ~bit;
+  }
+}
+
+// --- addresses and what is behind them apart ------------------------------------------------------------------------
+
+const Reservation* DeviceMemory::reservation(std::uint64_t address) const {
+  auto above = reservations_.upper_bound(address);
+  if (above == reservations_.begin()) return nullptr;
+  --above;
+  return address < above->second.end ? &above->second : nullptr;
+}
+
+std::uint64_t DeviceMemory::reserve(std::uint64_t bytes, std::uint64_t alignment, std::string_view label) {
+  alignment = std::max(alignment, kPage);
+  if (bytes > window_bytes_ || alignment > window_bytes_) throw std::bad_alloc();
+  const std::uint64_t begin = round_up(place_for(bytes + alignment), alignment);
+  next_ = std::max(next_, begin + bytes);
+  reservations_[begin] = {begin + bytes, std::string(label)};
+  return begin;
+}
+
+void DeviceMemory::give_back(std::uint64_t address, std::uint64_t bytes) {
+  const auto found = reservations_.find(address);
+  if (found == reservations_.end() || found->second.end - address != bytes) {
+    throw std::invalid_argument("addresses that were not reserved so");
+  }
+  for (auto at = allocations_.lower_bound(address); at != allocations_.end() && at->first < found->second.end; ++at) {
+    if (!at->second.freed) throw std::invalid_argument("addresses at which something is mapped");
+  }
+  reservations_.erase(found);
+}
+
+void DeviceMemory::map(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset) {
+  void* const there = host(address);
+  if (mmap(there, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) != there) {
+    throw std::bad_alloc();
+  }
+}
+
+void DeviceMemory::cut_out(std::uint64_t begin, std::uint64_t end) {
+  auto at = allocations_.lower_bound(begin);
+  if (at != allocations_.begin() && std::prev(at)->second.end > begin) --at;
+  while (at != allocations_.end() && at->first < end) {
+    const Allocation whole = at->second;
+    at = allocations_.erase(at);
+    if (whole.begin < begin) {
+      Allocation lower = whole;
+      lower.end = begin;
+      allocations_[lower.begin] = lower;
+    }
+    if (whole.end > end) {
+      Allocation upper = whole;
+      upper.begin = end;
+      allocations_[end] = upper;
+    }
+  }
+}
+
+void DeviceMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
+  cut_out(address, address + bytes);
+  mmap(host(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void DeviceMemory::let_access(std::uint64_t address, std::uint64_t bytes, std::uint64_t devices) {
+  cut_out(address, address + bytes);
+  if (devices == 0) return;
+  Allocation made{address, address + bytes, reservation(address)->label, false, devices};
+  // One allocation with its neighbours: a copy may go across.
+  const auto is_same = [&](const Allocation& other) {
+    return !other.freed && other.devices == devices && reservation(other.begin) == reservation(address);
+  };
+  if (const auto above = allocations_.find(made.end); above != allocations_.end() && is_same(above->second)) {
+    made.end = above->second.end;
+    allocations_.erase(above);
+  }
+  if (const auto above = allocations_.lower_bound(address); above != allocations_.begin()) {
+    if (const auto below = std::prev(above); below->second.end == address && is_same(below->second)) {
+      made.begin = below->first;
+    }
+  }
+  allocations_[made.begin] = made;
+}
+
+int DeviceMemory::share(std::uint64_t address) {
+  const auto known = shared_.find(address);
+  if (known != shared_.end()) return known->second;
+  const Allocation& allocation = allocations_.at(address);
+  const std::uint64_t bytes = allocation.end - allocation.begin;
+  const std::uint64_t span = round_up(bytes, kPage);
+  const int file = memfd_create("convladder device memory", MFD_CLOEXEC);
+  if (file < 0) throw std::bad_alloc();
+  if (ftruncate(file, static_cast<off_t>(span)) != 0) {
+    close(file);
+    throw std::bad_alloc();
+  }
+  for (std::uint64_t done = 0; done < bytes;) {
+    const ssize_t written = pwrite(file, host(address) + done, bytes - done, static_cast<off_t>(done));
+    if (written <= 0) {
+      close(file);
+      throw std::bad_alloc();
+    }
+    done += static_cast<std::uint64_t>(written);
+  }
+  try {
+    map(address, span, file, 0);
+  } catch (const std::bad_alloc&) {
+    close(file);
+    throw;
+  }
+  shared_[address] = file;
+  return file;
+}
+
+std::uint64_t DeviceMemory::attach(int file, std::uint64_t bytes, std::string_view label) {
+  const std::uint64_t span = round_up(bytes, kPage);
+  const std::uint64_t begin = place_for(span);
+  map(begin, span, file, 0);
+  next_ = std::max(next_, begin + span);
+  used_ += bytes;
+  allocations_[begin] = {begin, begin + bytes, std::string(label), false, std::uint64_t{1} << device_};
+  return begin;
 }
 
 }  // namespace convladder::simulated

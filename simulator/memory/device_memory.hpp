@@ -28,7 +28,15 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string label;
-  bool freed = false;  ///< kept for messages
+  bool freed = false;          ///< kept for messages
+  std::uint64_t devices = ~0;  ///< a bit for each device that may always reach it; visible memory: all
+};
+
+/// Addresses that are reserved, of which parts may be mapped (virtual memory management). What is mapped and may be
+/// reached is an allocation, and one with its neighbours.
+struct Reservation {
+  std::uint64_t end = 0;
+  std::string label;
 };
 
 /// Addresses depend only on the order and sizes of the allocations, so that every run counts the same sectors.
@@ -51,6 +59,37 @@ class DeviceMemory {
   void adopt(void* address, std::uint64_t bytes, std::string_view label);
   /// Throws std::invalid_argument for an address at which no live allocation begins.
   void free(std::uint64_t address);
+
+  // --- several devices ----------------------------------------------------------------------------------------------
+
+  /// From now on allocations are that device's, and kernels are its own.
+  void set_device(int device) { device_ = device; }
+  int device() const { return device_; }
+  /// Kernels of `device` may reach the memory of `peer`, or no longer.
+  void let_reach(int device, int peer, bool may);
+  /// The devices that may always reach the live allocation that begins there; a bit for each.
+  void set_devices(std::uint64_t begin, std::uint64_t devices) { allocations_.at(begin).devices = devices; }
+  /// While a kernel runs, `find` knows only what its device may reach; the host reaches all.
+  void run_kernel(bool runs) { kernel_runs_ = runs; }
+
+  // --- addresses and what is behind them apart ----------------------------------------------------------------------
+
+  /// Reserves addresses, a multiple of `alignment`; `bytes` is a multiple of a page. Throws std::bad_alloc.
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment, std::string_view label);
+  /// Gives addresses back. Throws std::invalid_argument if something is mapped there, or these were not reserved so.
+  void give_back(std::uint64_t address, std::uint64_t bytes);
+  /// Puts a file's pages there, which may be at other addresses as well; nothing reaches them until `let_access`.
+  void map(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset);
+  void unmap(std::uint64_t address, std::uint64_t bytes);
+  /// Lets these devices reach mapped pages; none: nobody does.
+  void let_access(std::uint64_t address, std::uint64_t bytes, std::uint64_t devices);
+  /// Moves an allocation of `allocate` into a file, which other processes can map: its descriptor, which stays this
+  /// object's.
+  int share(std::uint64_t address);
+  /// As `allocate`, for the pages of a file.
+  std::uint64_t attach(int file, std::uint64_t bytes, std::string_view label);
+  /// The reservation that holds the address, or nullptr.
+  const Reservation* reservation(std::uint64_t address) const;
 
   /// Whether there are fewer addresses than global memory has.
   bool is_cramped() const { return window_bytes_ < kDeviceWindowBytes; }
@@ -75,6 +114,9 @@ class DeviceMemory {
 
  private:
   std::uint64_t place_for(std::uint64_t span);
+  bool may_reach(const Allocation& allocation) const;
+  /// Makes [begin, end) no part of any allocation.
+  void cut_out(std::uint64_t begin, std::uint64_t end);
 
   std::byte* base_ = nullptr;
   std::uint64_t window_bytes_ = kDeviceWindowBytes;  // reserved, from the window's beginning on
@@ -82,7 +124,12 @@ class DeviceMemory {
   std::uint64_t used_ = 0;
   std::uint64_t next_ = kGlobalWindow;
   std::uint64_t next_visible_ = kVisibleWindow;
-  std::map<std::uint64_t, Allocation> allocations_;  // by beginning
+  std::map<std::uint64_t, Allocation> allocations_;    // by beginning
+  std::map<std::uint64_t, Reservation> reservations_;  // by beginning
+  std::map<std::uint64_t, int> shared_;                // files of shared allocations, by beginning
+  int device_ = 0;
+  bool kernel_runs_ = false;
+  std::map<int, std::uint64_t> peers_;  // by device: a bit for each device whose memory it reaches
 };
 
 }  // namespace convladder::simulated

@@ -207,7 +207,16 @@ bool is_call(const Instruction& instruction) {
   return instruction.opcode == "call" || instruction.opcode.starts_with("call.");
 }
 
-bool is_provided(std::string_view function) { return std::ranges::find(kProvided, function) != std::end(kProvided); }
+bool is_of_device_runtime(std::string_view function) {
+  constexpr std::string_view kOld = "cuda";  // and a capital letter: cudaLaunchDevice
+  const bool is_old = function.size() > kOld.size() && function.starts_with(kOld) && function[kOld.size()] >= 'A' &&
+                      function[kOld.size()] <= 'Z';
+  return is_old || function.starts_with("__cuda");
+}
+
+bool is_provided(std::string_view function) {
+  return std::ranges::find(kProvided, function) != std::end(kProvided) || is_of_device_runtime(function);
+}
 
 LinkedKernel link(const Module& module, const Kernel& kernel) { return Linker(module, kernel).run(); }
 

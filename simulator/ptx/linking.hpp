@@ -27,7 +27,9 @@ struct LinkedKernel {
 };
 
 bool is_call(const Instruction& instruction);
-/// Whether the device provides the function: vprintf, malloc, free, __assertfail.
+/// Whether a function that is not defined belongs to the CUDA runtime for kernels, by its name.
+bool is_of_device_runtime(std::string_view function);
+/// Whether the device may provide the function: vprintf, malloc, free, __assertfail, and those of the device runtime.
 bool is_provided(std::string_view function);
 
 /// Everything that the module uses without defining it: functions that are called or whose addresses are taken, and

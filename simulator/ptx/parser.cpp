@@ -138,6 +138,7 @@ class Parser {
     const Token name = tokens_.take_name("a kernel's name");
     kernel.name = name.text;
     kernel.position = name.position;
+    names_.add_to_module(kernel.name, {.kind = Name::Kind::function, .unique = kernel.name});  // others may launch it
     std::vector<Parameter> parameters;
     read_head(kernel, [&] {
       parameters = take_parameters();

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kKilo = 1000;
 constexpr int kConstantBytes = 65536;
+constexpr int kVirtualMemoryManagement = 102;  // attributes that only the driver has a name for
+constexpr int kFileDescriptorHandles = 103;
 
 int major_of(const GpuFacts& gpu) { return std::stoi(gpu.compute_capability); }
 int minor_of(const GpuFacts& gpu) {
@@ -100,6 +102,9 @@ std::optional<int> device_attribute(const GpuFacts& gpu, int number) {
       return major_of(gpu);
     case cudaDevAttrComputeCapabilityMinor:
       return minor_of(gpu);
+    case kVirtualMemoryManagement:
+    case kFileDescriptorHandles:
+      return 1;
     case cudaDevAttrClusterLaunch:
       return major_of(gpu) >= 9 ? 1 : 0;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:

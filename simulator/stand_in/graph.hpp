@@ -27,6 +27,7 @@ struct KernelWork {
   LaunchRequest request;
   std::vector<std::vector<std::byte>> arguments;
   std::vector<void*> pointers{};  ///< to the arguments, for callers that ask for them
+  int device = 0;                 ///< that it runs on
 };
 struct CopyWork {
   Rectangle to;

@@ -70,7 +70,7 @@ struct ByteRows {
   std::size_t pitch = 0;
 };
 
-/// The GPU that the program sees.
+/// A GPU of the machine.
 struct SeenGpu {
   std::string title;  ///< "NVIDIA H100 SXM (simulated)"
   std::string uuid;   ///< "GPU-…", as nvidia-smi writes it
@@ -100,7 +100,10 @@ class LibraryCall {
   virtual Enqueued free(void* address) = 0;
   /// Whether the address is one that kernels can reach.
   virtual bool is_of_device(const void* address) const = 0;
-  virtual SeenGpu gpu() const = 0;
+  /// How many GPUs the machine has, with those that CUDA_VISIBLE_DEVICES hides.
+  virtual int gpus() const = 0;
+  /// One of them, counted from 0.
+  virtual SeenGpu gpu(int number) const = 0;
   /// Adds a line to the report's remarks.
   virtual void note(const std::string& text) = 0;
   /// The last failure of this call on the machine's side, in words; empty if there was none.

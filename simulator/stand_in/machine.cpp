@@ -43,6 +43,7 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.limits.operations = settings.launch_operations;
   options.limits.operations_without_change = settings.idle_operations;
   if (settings.launch_operations > 0) options.host_threads = 1;  // so that every run ends at the same operation
+  options.seconds_of_launched = settings.launch_seconds;
   options.limits.watch = [seconds = settings.launch_seconds, shows = settings.print || !settings.report.empty()](
                              const simulated::LaunchProgress& progress) {
     return look_at_kernel(progress, seconds, shows);
@@ -115,6 +116,25 @@ Machine::Machine(Settings wanted, const GpuFacts& gpu)
   }
   capacity_ =
       settings.memory_bytes > 0 ? std::min(settings.memory_bytes, device_.memory_bytes()) : device_.memory_bytes();
+  if (settings.memory_bytes == 0) capacity_ /= static_cast<std::uint64_t>(settings.gpu_count);
+  visible_ = visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings.gpu_count);
+  device_.set_runtime_facts(facts_for_kernels());
+}
+
+/// For kernels that call the runtime themselves.
+simulated::DeviceRuntimeFacts Machine::facts_for_kernels() {
+  simulated::DeviceRuntimeFacts facts;
+  facts.attribute = [this](int number) { return device_attribute(*gpu_, number); };
+  facts.limit = [this](int number) -> std::optional<std::uint64_t> {
+    if (number < 0 || number >= static_cast<int>(limits.size())) return std::nullopt;
+    return limits[static_cast<std::size_t>(number)];
+  };
+  facts.most_dynamic_shared_bytes = [this](const ptx::Kernel& kernel) { return most_dynamic_shared_bytes(kernel); };
+  facts.status_name = [](int status) { return std::string(status_name(status)); };
+  facts.status_text = [](int status) { return std::string(status_text(status)); };
+  facts.devices = device_count();
+  facts.version = kCudaVersion;
+  return facts;
 }
 
 Machine::~Machine() = default;
@@ -150,9 +170,29 @@ void Machine::begin_call(const char* name, bool needs_context) {
 
 int Machine::driver_version() const { return settings.driver_version > 0 ? settings.driver_version : kCudaVersion; }
 
-int Machine::device_count() const {
-  static const bool is_visible = is_device_visible(std::getenv("CUDA_VISIBLE_DEVICES"));
-  return is_visible ? 1 : 0;
+void Machine::let_reach(int peer) {
+  const int device = Contexts::current_device();
+  if (peer == device) throw Failure(kInvalidDevice, "a device is no peer of itself");
+  if (!reaches_.emplace(device, peer).second) throw Failure(kPeerAccessAlreadyEnabled);
+  device_.let_reach(device, peer, true);
+}
+
+void Machine::reach_no_longer(int peer) {
+  const int device = Contexts::current_device();
+  if (reaches_.erase({device, peer}) == 0) throw Failure(kPeerAccessNotEnabled);
+  device_.let_reach(device, peer, false);
+}
+
+void Machine::let_devices(const void* address, std::uint64_t others) {
+  const Memory* const memory = memory_at(address);
+  if (memory == nullptr || memory->context == nullptr) return;
+  device_.memory().set_devices(reinterpret_cast<std::uint64_t>(address),
+                               others | std::uint64_t{1} << memory->context->device);
+}
+
+std::uint64_t Machine::used_by(int device) const {
+  const auto found = used_.find(device);
+  return found == used_.end() ? 0 : found->second;
 }
 
 void Machine::open_context() {
@@ -176,8 +216,10 @@ void Machine::reset(const DeviceContext& context) {
   synchronize_all();
   settle();
   for (auto memory = memory_.begin(); memory != memory_.end();) {
-    const bool stays = memory->second.kind == MemoryKind::registered || memory->second.context != &context;
-    if (!stays) used_ -= memory->second.kind == MemoryKind::pinned ? 0 : memory->second.bytes;
+    const bool stays = memory->second.kind == MemoryKind::registered || memory->second.context != &context ||
+                       memory->second.origin == Origin::mapped;
+    const bool counts = memory->second.kind != MemoryKind::pinned && memory->second.origin == Origin::allocated;
+    if (!stays && counts) used_[context.device] -= memory->second.bytes;
     if (!stays) pools().returned(memory->second.buffer.address());
     memory = stays ? std::next(memory) : memory_.erase(memory);
   }
@@ -198,7 +240,7 @@ void Machine::reset(const DeviceContext& context) {
 Stream* Machine::add_stream(unsigned flags, int priority) {
   constexpr unsigned kNonBlocking = 1;
   auto made = std::make_unique<Stream>();
-  made->number = timeline.add_stream((flags & kNonBlocking) == 0);
+  made->number = timeline.add_stream((flags & kNonBlocking) == 0, Contexts::current_device());
   made->flags = flags;
   made->priority = priority;
   made->id = next_stream_id_++;
@@ -213,9 +255,9 @@ Stream* Machine::find_stream(const void* stream) const {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-int Machine::stream_number(const void* stream) const {
+int Machine::stream_number(const void* stream) {
   // cudaStreamLegacy and cudaStreamPerThread are the numbers 1 and 2.
-  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return 0;
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return timeline.default_stream(Contexts::current_device());
   const Stream* const found = find_stream(stream);
   if (found == nullptr) throw Failure(kInvalidHandle);
   return found->number;

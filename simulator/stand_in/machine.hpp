@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +38,9 @@ namespace convladder::stand_in {
 /// The kind of a piece of memory.
 enum class MemoryKind { device, managed, pinned, registered };
 
+/// Where memory comes from, and so which call ends it.
+enum class Origin { allocated, mapped, opened };
+
 struct Memory {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t bytes = 0;
@@ -44,6 +48,9 @@ struct Memory {
   DeviceBuffer buffer;                     ///< empty for registered memory
   unsigned flags = 0;                      ///< as given at its creation
   const DeviceContext* context = nullptr;  ///< the context with which it ends
+  Origin origin = Origin::allocated;
+  std::uint64_t file = 0;  ///< of opened memory: the inode of its file
+  unsigned opened = 0;     ///< how often
 };
 
 struct Stream {
@@ -120,8 +127,24 @@ class Machine {
   const simulated::Allocation* allocation_at(const void* address) const { return device_.allocation_at(address); }
   /// 13000, unless the settings make it older, and of no use to the runtime.
   int driver_version() const;
-  /// 1, or 0 where CUDA_VISIBLE_DEVICES hides it.
-  int device_count() const;
+  /// How many devices the program sees: those of the settings that CUDA_VISIBLE_DEVICES does not hide.
+  int device_count() const { return static_cast<int>(visible_.size()); }
+  /// The number of the program's device among the machine's.
+  int gpu_of(int device) const {
+    return static_cast<std::size_t>(device) < visible_.size() ? visible_[static_cast<std::size_t>(device)] : device;
+  }
+  /// The program's number of a GPU of the machine; -1 where CUDA_VISIBLE_DEVICES hides it.
+  int device_of(int gpu) const {
+    const auto found = std::ranges::find(visible_, gpu);
+    return found == visible_.end() ? -1 : static_cast<int>(found - visible_.begin());
+  }
+  /// From now on memory, variables and launches are that device's.
+  void work_on(int device) { device_.set_device(device); }
+  /// The current device may reach the peer's memory. Throws Failure if it may already, or if it is its own.
+  void let_reach(int peer);
+  void reach_no_longer(int peer);
+  /// Beside its own device these may reach the memory: a bit for each.
+  void let_devices(const void* address, std::uint64_t others);
 
   // Modules and their contents.
   Module& add_module(const void* fat_binary);
@@ -147,6 +170,10 @@ class Machine {
   static int assumed_registers(const Function& /*function*/) { return 32; }
   /// Blocks of `threads` threads that a multiprocessor holds at a time; 0 if it holds none.
   int resident_blocks(Function& function, int threads, std::uint64_t dynamic_shared_bytes);
+  /// Clusters of launches like this one that the device holds at a time. Throws Failure if it has no clusters.
+  int resident_clusters(Function& function, const LaunchRequest& request);
+  /// The most blocks of a cluster for which it holds one.
+  int largest_cluster(Function& function, const LaunchRequest& request);
   const Variable& variable(const void* host) const;
   /// Gives the program's pointers to managed variables of the module their addresses. Throws Failure.
   void place_managed(const Module& module);
@@ -157,16 +184,31 @@ class Machine {
   // Memory.
   /// Allocates memory; findings call it `name`, if that is given.
   void* allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name = {});
+  /// Notes that so many bytes more of a device are used.
+  void uses(int device, std::int64_t bytes);
+  /// Notes memory of a device that was mapped at an address, or is there no longer.
+  void note_mapped(std::uint64_t address, std::uint64_t bytes, int device);
+  void forget_mapped(std::uint64_t address) { memory_.erase(address); }
+  /// Moves allocated memory of the device into a file for other processes: its descriptor. Throws Failure.
+  int share(void* address, std::uint64_t& bytes);
+  /// The address of such a file of another process, opened maybe not for the first time. Throws Failure.
+  void* open_shared(int file, std::uint64_t bytes, std::uint64_t inode);
+  void close_shared(void* address);
   void register_host(void* address, std::uint64_t bytes, unsigned flags);
   void free(void* address, bool host, const char* call);
   /// The memory that holds the address, with its beginning in `begin`; nullptr for the host's own memory and wrong
   /// addresses.
   const Memory* memory_at(const void* address, std::uint64_t* begin = nullptr) const;
   /// The bytes that can be allocated.
-  std::uint64_t free_bytes() const { return capacity_ - std::min(capacity_, used_ + bytes_of_other()); }
+  std::uint64_t free_bytes() const {
+    return capacity_ - std::min(capacity_, used_by(Contexts::current_device()) + bytes_of_other());
+  }
   /// The capacity that the program is told: where the memory grows from a small size, twice what has been used.
   std::uint64_t capacity() const;
-  std::uint64_t told_free_bytes() const { return capacity() - std::min(capacity(), used_ + bytes_of_other()); }
+  std::uint64_t told_free_bytes() const { return told_free_bytes(Contexts::current_device()); }
+  std::uint64_t told_free_bytes(int device) const {
+    return capacity() - std::min(capacity(), used_by(device) + bytes_of_other());
+  }
   /// The host's view of these bytes, in any kind of memory. Throws Failure if device memory does not hold them.
   std::byte* bytes_at(const void* address, std::uint64_t bytes) const;
   void wrote(void* address, std::uint64_t bytes);
@@ -182,7 +224,7 @@ class Machine {
   Stream* add_stream(unsigned flags, int priority);
   void remove_stream(Stream* stream);
   /// Throws Failure for a wrong handle.
-  int stream_number(const void* stream) const;
+  int stream_number(const void* stream);
   Stream* find_stream(const void* stream) const;
   /// The attributes set for a stream, which the default stream has as well. Throws Failure for a wrong handle.
   std::map<int, std::array<std::byte, 64>>& stream_attributes(const void* stream);
@@ -259,6 +301,9 @@ class Machine {
  private:
   Machine(Settings settings, const GpuFacts& gpu);
   void open_context();
+  simulated::DeviceRuntimeFacts facts_for_kernels();
+  std::uint64_t most_dynamic_shared_bytes(const ptx::Kernel& found);
+  std::uint64_t used_by(int device) const;
   std::uint64_t bytes_of_other() const { return settings.real_clock ? settings.real_clock->sharing.memory_bytes : 0; }
   /// The beginning of the allocation that holds the address; 0 for addresses outside of the device's own memory.
   std::uint64_t own_begin(const void* address) const;
@@ -291,7 +336,9 @@ class Machine {
   std::map<int, GpuFacts> gpu_at_;  // by clock in MHz
   std::vector<Memory> ending_;      // freed by the program, but deferred work may still need them
   std::uint64_t capacity_ = 0;
-  std::uint64_t used_ = 0;
+  std::map<int, std::uint64_t> used_;      // by device
+  std::vector<int> visible_;               // the machine's numbers of the program's devices
+  std::set<std::pair<int, int>> reaches_;  // devices, and the peers whose memory they may reach
   std::list<Module> modules_;
   std::unordered_map<const void*, std::shared_ptr<Function>> functions_;
   std::unordered_map<const void*, Variable> variables_;
@@ -311,6 +358,27 @@ class Machine {
   std::string blind_checkers_;  // as the device says
   bool finished_ = false;
   bool calls_ever_ = false;
+};
+
+/// While it exists, this thread works on that device, in its primary context.
+class OnDevice {
+ public:
+  OnDevice(Machine& machine, int device) : machine_(machine), changes_(device != Contexts::current_device()) {
+    if (!changes_) return;
+    machine_.contexts.push(machine_.contexts.live_primary(device));
+    machine_.work_on(device);
+  }
+  ~OnDevice() {
+    if (!changes_) return;
+    machine_.contexts.pop();
+    machine_.work_on(Contexts::current_device());
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  Machine& machine_;
+  bool changes_;
 };
 
 /// A call of the program, from its begin to its end, for the report.

@@ -11,6 +11,7 @@
 #include "simulator/device/launch_checks.hpp"
 #include "simulator/gpus/occupancy.hpp"
 #include "simulator/gpus/time_model.hpp"
+#include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/machine.hpp"
 #include "simulator/stand_in/report/running_kernel.hpp"
@@ -19,6 +20,7 @@ namespace convladder::stand_in {
 namespace {
 
 constexpr std::uint64_t kSharedBytesWithoutAsking = 48 * 1024;
+constexpr int kClusterLaunch = 120;  // cudaDevAttrClusterLaunch
 
 /// The status with which hardware would have reported the fault.
 Status status_of(const simulated::Finding& finding) {
@@ -60,6 +62,45 @@ int Machine::resident_blocks(Function& function, int threads, std::uint64_t dyna
   return occupancy(gpu_->occupancy, needs).blocks;
 }
 
+/// For launches by kernels: of a kernel that the host has not asked for more, as much as a GPU gives without asking.
+std::uint64_t Machine::most_dynamic_shared_bytes(const ptx::Kernel& found) {
+  std::uint64_t own = 0;
+  std::uint64_t asked = 0;
+  for (const ptx::Symbol& symbol : found.symbols) own += symbol.space == ptx::Space::shared ? symbol.bytes : 0;
+  for (const auto& [host, function] : functions_) {
+    const ptx::Module* const module = function->module->read_already();
+    if (function->name != found.name || module == nullptr || module->find_kernel(found.name) != &found) continue;
+    asked = std::max(asked, static_cast<std::uint64_t>(function->most_dynamic_shared_bytes));
+  }
+  return std::max(asked, kSharedBytesWithoutAsking - std::min(own, kSharedBytesWithoutAsking));
+}
+
+int Machine::resident_clusters(Function& function, const LaunchRequest& request) {
+  if (device_attribute(*gpu_, kClusterLaunch).value_or(0) == 0) {
+    throw Failure(kNotSupported, fmt::format("the {} has no clusters", gpu_->title));
+  }
+  const ptx::Kernel& found = kernel(function);
+  Dim3 cluster = cluster_of(function, request);
+  if (found.cluster_size[0] > 0) {
+    cluster = {static_cast<unsigned>(found.cluster_size[0]), static_cast<unsigned>(found.cluster_size[1]),
+               static_cast<unsigned>(found.cluster_size[2])};
+  }
+  if (cluster.count() == 0) throw Failure(kInvalidClusterSize, "neither the kernel nor the launch has clusters");
+  if (cluster.count() > (function.may_have_large_clusters ? 16U : 8U)) throw Failure(kInvalidClusterSize);
+  const int blocks = resident_blocks(function, static_cast<int>(request.block.count()), request.dynamic_shared_bytes);
+  return convladder::resident_clusters(gpu_->multiprocessors, blocks, static_cast<int>(cluster.count()));
+}
+
+int Machine::largest_cluster(Function& function, const LaunchRequest& request) {
+  LaunchRequest one = request;
+  for (unsigned blocks = function.may_have_large_clusters ? 16 : 8; blocks > 1; blocks /= 2) {
+    one.cluster = {blocks, 1, 1};
+    if (resident_clusters(function, one) > 0) return static_cast<int>(blocks);
+  }
+  one.cluster = {1, 1, 1};
+  return resident_clusters(function, one) > 0 ? 1 : 0;
+}
+
 void Machine::check_launch(Function& function, const LaunchRequest& request) {
   const ptx::Kernel& found = kernel(function);
   const Dim3& grid = request.grid;
@@ -96,6 +137,9 @@ void Machine::note_failed_launch(std::string_view call, const Failure& failure) 
 void Machine::launch(Function& function, const LaunchRequest& request, void* const* arguments) {
   KernelWork work;
   try {
+    if (timeline.device_of(request.stream) != Contexts::current_device()) {
+      throw Failure(kInvalidHandle, "the stream is another device's than the current one");
+    }
     work = kernel_work(function, request, arguments);
   } catch (const Failure& failure) {
     if (failed_launch.empty()) {
@@ -111,7 +155,7 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
 KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
   const ptx::Kernel& found = kernel(function);
   check_launch(function, request);
-  KernelWork work{&function, request, {}};
+  KernelWork work{&function, request, {}, {}, Contexts::current_device()};
   for (std::size_t i = 0; i < found.parameters.size(); ++i) {
     if (arguments == nullptr || arguments[i] == nullptr) throw Failure(kInvalidValue);
     const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
@@ -135,6 +179,7 @@ KernelLaunch Machine::device_launch(const KernelWork& work, const LaunchRequest&
 void Machine::run(const KernelWork& work, int stream) {
   LaunchRequest request = work.request;
   request.stream = stream;
+  const OnDevice on_device(*this, work.device);
   timeline.host_works(timeline.costs().launch);
   if (deferred_) {
     run_by_real_clock(work, request);
@@ -169,6 +214,9 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
     lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
   } catch (const simulated::CooperativeLaunchTooLarge& error) {
     throw Failure(kCooperativeLaunchTooLarge, error.what());
+  } catch (const simulated::KernelNotSupported& error) {
+    report.not_supported(fmt::format("a kernel that {} launches: {}", name, error.what()));
+    throw Failure(kNotSupported, error.what());
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
@@ -184,18 +232,23 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     blind_checkers_ = blind;
   }
   if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
-  for (const KernelCounters& counters : device_.take_counters()) {
+  // The first launch is the function's, the others are of kernels that it and its children have launched.
+  const std::vector<std::string> names = device_.launched_kernels();
+  const std::vector<KernelCounters> all = device_.take_counters();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const KernelCounters& counters = all[i];
     const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);
     const PredictedLaunch predicted = predict_launch(*gpu_, counts);
     const Nanoseconds ns = std::max<Nanoseconds>(middle(predicted.ns), 1);
     const double resident = std::max(1, predicted.residence.blocks) * static_cast<double>(gpu_->multiprocessors);
-    const double share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
-    trace.add(function.written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.launched(function.name, 1, ns, counters);
+    const double share = std::min(1.0, static_cast<double>(counters.grid.count()) / resident);
+    const std::string& written = i == 0 ? function.written : counters.kernel;
+    trace.add(written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
+    report.launched(names[i], 1, ns, counters);
     if (collects_counters) {
       collected_counters.push_back(counters);
-      collected_counters.back().kernel = function.written;
-      if (request.dynamic_shared_bytes > 0) {
+      collected_counters.back().kernel = written;
+      if (i == 0 && request.dynamic_shared_bytes > 0) {
         collected_counters.back().values.emplace_back(simulated::kDynamicSharedBytes,
                                                       static_cast<double>(request.dynamic_shared_bytes));
       }

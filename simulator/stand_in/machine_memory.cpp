@@ -85,7 +85,12 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
   const std::uint64_t number = ++allocations_;
   const std::string label = name.empty() ? fmt::format("{} {}", name_of(kind), number) : std::string(name);
-  Memory memory{kind, bytes, number, {}, flags, contexts.current()};
+  Memory memory;
+  memory.kind = kind;
+  memory.bytes = bytes;
+  memory.number = number;
+  memory.flags = flags;
+  memory.context = contexts.current();
   const auto allocate_now = [&] {
     return kind == MemoryKind::device ? device_.allocate(bytes, label) : device_.allocate_visible(bytes, label);
   };
@@ -97,13 +102,74 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
     memory.buffer = allocate_now();
   }
   void* const address = memory.buffer.address();
-  if (kind != MemoryKind::pinned) used_ += bytes;
-  report.uses(used_);
+  uses(Contexts::current_device(), kind == MemoryKind::pinned ? 0 : static_cast<std::int64_t>(bytes));
   report.allocated({label, call, bytes, calling_places()});
   memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
   timeline.host_works(timeline.costs().allocate);
   beside.called(static_cast<double>(timeline.costs().allocate));
   return address;
+}
+
+void Machine::uses(int device, std::int64_t bytes) {
+  used_[device] += static_cast<std::uint64_t>(bytes);
+  std::uint64_t all = 0;
+  for (const auto& [number, used] : used_) all += used;
+  report.uses(all);
+}
+
+void Machine::note_mapped(std::uint64_t address, std::uint64_t bytes, int device) {
+  Memory memory;
+  memory.bytes = bytes;
+  memory.number = ++allocations_;
+  memory.context = &contexts.primary(device);
+  memory.origin = Origin::mapped;
+  memory_.insert_or_assign(address, std::move(memory));
+}
+
+int Machine::share(void* address, std::uint64_t& bytes) {
+  if (settings.real_clock) throw Failure(kNotSupported, "memory shared with other processes, with the real clock");
+  std::uint64_t begin = 0;
+  const Memory* const memory = memory_at(address, &begin);
+  if (memory == nullptr || memory->kind != MemoryKind::device || memory->origin != Origin::allocated ||
+      pools().is_of_pool(memory->buffer.address())) {
+    throw Failure(kInvalidValue, "only memory of cudaMalloc can be shared");
+  }
+  bytes = memory->bytes;
+  try {
+    const int file = device_.memory().share(begin);
+    device_.host_wrote(memory->buffer.address(), memory->bytes);  // another process may write it now
+    return file;
+  } catch (const std::bad_alloc&) {
+    throw Failure(kOutOfMemory, "the host has no room to share it");
+  }
+}
+
+void* Machine::open_shared(int file, std::uint64_t bytes, std::uint64_t inode) {
+  if (settings.real_clock) throw Failure(kNotSupported, "memory shared with other processes, with the real clock");
+  for (auto& [begin, memory] : memory_) {
+    if (memory.origin != Origin::opened || memory.file != inode) continue;
+    ++memory.opened;
+    return memory.buffer.address();
+  }
+  const std::uint64_t number = ++allocations_;
+  const std::string label = fmt::format("memory of another process {}", number);
+  try {
+    const std::uint64_t begin = device_.memory().attach(file, bytes, label);
+    void* const address = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): a number
+    report.allocated({label, "cudaIpcOpenMemHandle", bytes, calling_places()});
+    memory_.emplace(begin, Memory{MemoryKind::device, bytes, number, DeviceBuffer(device_, address, bytes), 0,
+                                  contexts.current(), Origin::opened, inode, 1});
+    return address;
+  } catch (const std::bad_alloc&) {
+    throw Failure(kOutOfMemory);
+  }
+}
+
+void Machine::close_shared(void* address) {
+  const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
+  if (found == memory_.end() || found->second.origin != Origin::opened) throw Failure(kInvalidValue);
+  synchronize_all();
+  if (--found->second.opened == 0) memory_.erase(found);
 }
 
 void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) {
@@ -116,8 +182,13 @@ void Machine::register_host(void* address, std::uint64_t bytes, unsigned flags) 
     throw Failure(kAlreadyRegistered);
   }
   report.allocated({label, "cudaHostRegister", bytes, calling_places()});
-  memory_.emplace(reinterpret_cast<std::uint64_t>(address),
-                  Memory{MemoryKind::registered, bytes, number, {}, flags, contexts.current()});
+  Memory memory;
+  memory.kind = MemoryKind::registered;
+  memory.bytes = bytes;
+  memory.number = number;
+  memory.flags = flags;
+  memory.context = contexts.current();
+  memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));
   timeline.host_works(timeline.costs().allocate);
   beside.called(static_cast<double>(timeline.costs().allocate));
 }
@@ -161,7 +232,7 @@ void Machine::free(void* address, bool host, const char* call) {
   const auto found = memory_.find(reinterpret_cast<std::uint64_t>(address));
   const bool is_host = found != memory_.end() &&
                        (found->second.kind == MemoryKind::pinned || found->second.kind == MemoryKind::registered);
-  if (found == memory_.end() || is_host != host) {
+  if (found == memory_.end() || is_host != host || found->second.origin != Origin::allocated) {
     note_freed_wrongly(address, call);
     throw Failure(kInvalidValue);
   }
@@ -169,7 +240,7 @@ void Machine::free(void* address, bool host, const char* call) {
   if (found->second.kind == MemoryKind::registered) {
     device_.release(address);
   } else if (found->second.kind != MemoryKind::pinned) {
-    used_ -= found->second.bytes;
+    used_[found->second.context == nullptr ? 0 : found->second.context->device] -= found->second.bytes;
   }
   pools().returned(address);
   if (is_put_off() && found->second.kind == MemoryKind::device) ending_.push_back(std::move(found->second));

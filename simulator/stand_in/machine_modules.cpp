@@ -96,7 +96,7 @@ const ptx::Kernel& Machine::kernel(Function& function) {
 }
 
 const void* Machine::loaded(Function& function) {
-  if (function.loaded != nullptr) return function.loaded;
+  if (function.loaded != nullptr && device_.is_loaded(function.loaded)) return function.loaded;
   const ptx::Kernel& found = kernel(function);
   const ptx::Module& module = function.module->read(architecture());
   try {

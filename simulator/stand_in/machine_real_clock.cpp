@@ -104,12 +104,12 @@ std::optional<KernelCounters> Machine::counted_aside(const KernelLaunch& launch,
   std::vector<KernelCounters> counted = device_.take_counters();
   if (!goes_well || counted.empty()) return std::nullopt;
   const double times = is_part ? static_cast<double>(launch.grid.x) / kCountedPlaces : 1;
-  for (auto* values : {&counted.back().values, &counted.back().modelled}) {
+  for (auto* values : {&counted.front().values, &counted.front().modelled}) {
     for (auto& [name, value] : *values) {
       if (name.ends_with(".sum")) value *= times;
     }
   }
-  return std::move(counted.back());
+  return std::move(counted.front());
 }
 
 void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& request) {
@@ -146,7 +146,8 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
       if (auto findings = device_.take_findings(); !findings.empty()) {
         report.found(std::move(findings), calling_places());
       }
-      for (KernelCounters& counters : device_.take_counters()) counted = std::move(counters);
+      // The others are of kernels that this one has launched.
+      if (auto all = device_.take_counters(); !all.empty()) counted = std::move(all.front());
     };
     if (is_put_off) {
       deferred_->carry_out({.name = name_of_work(work), .carry_out = carry_out, .may_write = [&] {

@@ -6,10 +6,29 @@
 
 namespace convladder::stand_in {
 
-MemoryPools::MemoryPools() { current_ = &add(0); }
+MemoryPool& MemoryPools::of_device(int device) {
+  MemoryPool*& own = own_[device];
+  if (own == nullptr) own = &add(device, 0);
+  return *own;
+}
 
-MemoryPool& MemoryPools::add(std::uint64_t most_bytes) {
+MemoryPool& MemoryPools::current(int device) {
+  MemoryPool*& current = current_[device];
+  if (current == nullptr) current = &of_device(device);
+  return *current;
+}
+
+std::vector<std::uint64_t> MemoryPools::memory_of(const MemoryPool& pool) const {
+  std::vector<std::uint64_t> addresses;
+  for (const auto& [address, taken] : taken_) {
+    if (taken.pool == &pool) addresses.push_back(reinterpret_cast<std::uint64_t>(address));
+  }
+  return addresses;
+}
+
+MemoryPool& MemoryPools::add(int device, std::uint64_t most_bytes) {
   MemoryPool& pool = *pools_.emplace_back(std::make_unique<MemoryPool>());
+  pool.device = device;
   pool.most_bytes = most_bytes;
   return pool;
 }
@@ -21,8 +40,8 @@ MemoryPool& MemoryPools::at(const void* handle) const {
 }
 
 void MemoryPools::remove(MemoryPool& pool) {
-  if (&pool == &of_device()) throw Failure(kInvalidValue);
-  if (&pool == current_) current_ = &of_device();
+  if (&pool == &of_device(pool.device)) throw Failure(kInvalidValue);
+  if (&pool == &current(pool.device)) current_[pool.device] = &of_device(pool.device);
   pool.is_destroyed = true;
   drop_ended();
 }

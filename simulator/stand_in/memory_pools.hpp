@@ -18,16 +18,19 @@ struct MemoryPool {
   std::uint64_t most_used = 0;
   std::uint64_t reserved = 0;  ///< used, and kept after use; a GPU rounds it up
   std::uint64_t most_reserved = 0;
+  int device = 0;
+  std::uint64_t also_by = 0;  ///< a bit for each other device that may reach its memory
   bool is_destroyed = false;  ///< it ends when its memory does
 };
 
 class MemoryPools {
  public:
-  MemoryPools();
-  MemoryPool& of_device() { return *pools_.front(); }  ///< exists from the beginning
-  MemoryPool& current() { return *current_; }
-  void use(MemoryPool& pool) { current_ = &pool; }
-  MemoryPool& add(std::uint64_t most_bytes);
+  MemoryPool& of_device(int device);  ///< the device's own, which always exists
+  MemoryPool& current(int device);
+  void use(int device, MemoryPool& pool) { current_[device] = &pool; }
+  MemoryPool& add(int device, std::uint64_t most_bytes);
+  /// Where memory of the pool is that has not been freed.
+  std::vector<std::uint64_t> memory_of(const MemoryPool& pool) const;
   /// Throws Failure(kInvalidValue) for a wrong handle, and for a destroyed pool.
   MemoryPool& at(const void* handle) const;
   /// Removes a pool; if it is the current one, the device's own becomes current. Throws Failure(kInvalidValue) for that
@@ -37,6 +40,7 @@ class MemoryPools {
   /// Throws Failure(kOutOfMemory) if the pool must not grow by so much.
   static void require_room(const MemoryPool& pool, std::uint64_t bytes);
   void took(MemoryPool& pool, const void* address, std::uint64_t bytes);
+  bool is_of_pool(const void* address) const { return taken_.contains(address); }
   /// Notes freed memory, of a pool or not.
   void returned(const void* address);
   /// Gives back unused memory, down to `kept` bytes.
@@ -50,7 +54,8 @@ class MemoryPools {
   void drop_ended();
 
   std::vector<std::unique_ptr<MemoryPool>> pools_;
-  MemoryPool* current_ = nullptr;
+  std::map<int, MemoryPool*> own_;      // by device
+  std::map<int, MemoryPool*> current_;  // by device
   std::map<const void*, Taken> taken_;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "simulator/gpus/gpu_facts.hpp"
+#include "simulator/stand_in/visible_device.hpp"
 #include "support/errors.hpp"
 #include "support/json_place.hpp"
 #include "support/json_text.hpp"
@@ -161,6 +162,7 @@ Settings parse_settings(const std::string& text) {
     settings.gpu = place.at("gpu").text();
     if (find_gpu(settings.gpu) == nullptr) place.at("gpu").expected("a GPU of `convladder list --gpus`");
   }
+  if (place.has("gpu_count")) settings.gpu_count = place.at("gpu_count").whole(1, kMostGpus);
   if (place.has("checkers")) settings.checkers = read_checkers(place.at("checkers"));
   if (place.has("caches")) settings.with_caches = place.at("caches").truth();
   if (place.has("host_threads")) settings.host_threads = place.at("host_threads").whole(0, 4096);
@@ -186,11 +188,16 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("real_clock")) settings.real_clock = read_real_clock(place.at("real_clock"));
   place.refuse_others();
+  if (settings.real_clock && settings.gpu_count > 1) {
+    throw UserError(fmt::format("{}: the real clock is that of one GPU, and gpu_count is {}", kSettingsVariable,
+                                settings.gpu_count));
+  }
   return settings;
 }
 
 std::string settings_text(const Settings& settings) {
   ordered_json json = {{"gpu", settings.gpu},
+                       {"gpu_count", settings.gpu_count},
                        {"checkers", checkers_json(settings.checkers)},
                        {"caches", settings.with_caches},
                        {"host_threads", settings.host_threads},

@@ -67,6 +67,7 @@ struct RealClock {
 
 struct Settings {
   std::string gpu = "h100";        ///< a file of simulator/gpus
+  int gpu_count = 1;               ///< how many of it the machine has
   simulated::CheckerSet checkers;  ///< none unless asked for
   bool with_caches = true;         ///< whether traffic below the L1 is counted
   int host_threads = 0;            ///< for the simulated device; 0: all cores

@@ -38,6 +38,7 @@ enum Status : int {
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
   kLaunchTimeout = 702,
+  kPeerAccessAlreadyEnabled = 704,
   kPeerAccessNotEnabled = 705,
   kAssert = 710,
   kMisalignedAddress = 716,

@@ -22,9 +22,15 @@ void wait_until(Nanoseconds real) {
   }
 }
 
-int Timeline::add_stream(bool waits_for_default) {
-  streams_[next_stream_] = {0, waits_for_default, false};
+int Timeline::add_stream(bool waits_for_default, int device) {
+  streams_[next_stream_] = {0, waits_for_default, false, device};
   return next_stream_++;
+}
+
+int Timeline::default_stream(int device) {
+  const auto [found, is_new] = default_streams_.try_emplace(device, next_stream_);
+  if (is_new) streams_[next_stream_++] = {0, true, true, device};
+  return found->second;
 }
 
 void Timeline::remove_stream(int stream) {
@@ -41,7 +47,7 @@ Nanoseconds Timeline::earliest(int stream) const {
   const StreamTime& own = streams_.at(stream);
   Nanoseconds from = std::max(own.end, now_ + costs_.start);
   for (const auto& [number, other] : streams_) {
-    if (number == stream) continue;
+    if (number == stream || other.device != own.device) continue;
     // CUDA C++ programming guide: the legacy default stream and the blocking streams wait for each other.
     const bool waits = own.is_default ? other.waits_for_default : other.is_default && own.waits_for_default;
     if (waits) from = std::max(from, other.end);
@@ -49,13 +55,14 @@ Nanoseconds Timeline::earliest(int stream) const {
   return from;
 }
 
-Nanoseconds Timeline::when_there_is_room(Nanoseconds from, double share) {
-  std::erase_if(running_, [from](const Running& kernel) { return kernel.end <= from; });
+Nanoseconds Timeline::when_there_is_room(int device, Nanoseconds from, double share) {
+  std::vector<Running>& running = running_[device];
+  std::erase_if(running, [from](const Running& kernel) { return kernel.end <= from; });
   double used = 0;
-  for (const Running& kernel : running_) used += kernel.share;
-  std::ranges::sort(running_, {}, &Running::end);
+  for (const Running& kernel : running) used += kernel.share;
+  std::ranges::sort(running, {}, &Running::end);
   constexpr double kRounding = 1e-9;
-  for (auto first = running_.begin(); first != running_.end() && used + share > 1 + kRounding; ++first) {
+  for (auto first = running.begin(); first != running.end() && used + share > 1 + kRounding; ++first) {
     used -= first->share;
     from = std::max(from, first->end);
   }
@@ -68,14 +75,15 @@ Timeline::Span Timeline::enqueue(int stream, Engine engine, Nanoseconds ns, doub
 }
 
 Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFrom& ns_from, double share) {
+  const int device = device_of(stream);
   Nanoseconds begin = earliest(stream);
   Nanoseconds ns = 0;
   if (engine == Engine::kernels) {
-    begin = when_there_is_room(next_kernel_begins(stream), share);
+    begin = when_there_is_room(device, next_kernel_begins(stream), share);
     ns = ns_from(begin);
-    running_.push_back({begin + ns, share});
+    running_[device].push_back({begin + ns, share});
   } else {
-    Nanoseconds& engine_end = engine_end_[static_cast<std::size_t>(engine)];
+    Nanoseconds& engine_end = engine_end_[{device, engine}];
     begin = std::max(begin, engine_end);
     ns = ns_from(begin);
     engine_end = begin + ns;

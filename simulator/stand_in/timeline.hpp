@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace convladder::stand_in {
@@ -50,6 +51,7 @@ struct StreamTime {
   Nanoseconds end = 0;            ///< end of the last work in it
   bool waits_for_default = true;  ///< and the default stream for it; false with cudaStreamNonBlocking
   bool is_default = false;
+  int device = 0;
 };
 
 class Timeline {
@@ -66,8 +68,11 @@ class Timeline {
   const FixedCosts& costs() const { return costs_; }
   Nanoseconds now() const { return now_; }
 
-  /// Adds a stream and returns its number; 0 is the default stream.
-  int add_stream(bool waits_for_default);
+  /// Adds a stream and returns its number; 0 is the default stream of the first device.
+  int add_stream(bool waits_for_default, int device = 0);
+  /// The default stream of a device.
+  int default_stream(int device);
+  int device_of(int stream) const { return streams_.at(stream).device; }
   /// Removes a stream; work in it goes on to its end.
   void remove_stream(int stream);
 
@@ -105,22 +110,23 @@ class Timeline {
 
  private:
   Nanoseconds earliest(int stream) const;
-  Nanoseconds when_there_is_room(Nanoseconds from, double share);
+  Nanoseconds when_there_is_room(int device, Nanoseconds from, double share);
 
   FixedCosts costs_;
   bool is_real_ = false;
   Nanoseconds now_ = 0;
   bool is_held_ = false;
   std::map<int, StreamTime> streams_ = {{0, {0, true, true}}};
+  std::map<int, int> default_streams_ = {{0, 0}};  // by device
   int next_stream_ = 1;
-  Nanoseconds removed_end_ = 0;  // of removed streams
-  Nanoseconds engine_end_[2] = {0, 0};
+  Nanoseconds removed_end_ = 0;                               // of removed streams
+  std::map<std::pair<int, Engine>, Nanoseconds> engine_end_;  // by device, of the engines for copies
   Nanoseconds busy_[3] = {0, 0, 0};
   struct Running {
     Nanoseconds end = 0;
     double share = 0;
   };
-  std::vector<Running> running_;  // kernels that had not ended when the last one began
+  std::map<int, std::vector<Running>> running_;  // by device: kernels that had not ended when the last one began
 };
 
 }  // namespace convladder::stand_in

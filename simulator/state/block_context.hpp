@@ -22,6 +22,7 @@ namespace convladder::simulated {
 class L1Cache;
 struct Cluster;
 class TextureTable;
+struct DeviceRuntime;
 
 /// The work of one instruction of a kernel, summed over all warps. Exact, and the same for every number of host
 /// threads.
@@ -99,6 +100,7 @@ class BlockContext {
   const Program* program = nullptr;
   DeviceMemory* memory = nullptr;
   const TextureTable* textures = nullptr;  ///< none: there are no textures and no surfaces
+  DeviceRuntime* runtime = nullptr;        ///< what kernels ask the device for
   Dim3 block_size;
   Dim3 block_index;
   std::uint64_t block_number = 0;    ///< in the order of blocks of the launch

@@ -78,6 +78,12 @@ std::string callers_text(const Finding& finding) {
   return text;
 }
 
+std::string kernel_text(const Finding& finding) {
+  const std::string kernel = display_name(finding.kernel);
+  if (finding.source_line == 0) return fmt::format("{}, PTX line {}", kernel, finding.ptx_line);
+  return fmt::format("{}, {} line {}", kernel, finding.source_file, finding.source_line);
+}
+
 std::string place_text(const Finding& finding) {
   std::string source =
       finding.source_line > 0 ? fmt::format(", {} line {}", finding.source_file, finding.source_line) : "";

@@ -70,6 +70,7 @@ struct Finding {
   std::string source_file;  ///< base name; empty if the PTX has no line information
   int source_line = 0;
   std::vector<SourcePlace> callers;  ///< where the code of the line was inlined, innermost first
+  std::string launcher;              ///< "scale, scale.cu line 7": the kernel that launched this one; empty: the host
   Dim3 block;                        ///< of the first thread, in the order of blocks, with the finding
   Dim3 thread;                       ///< in its block
   std::string space;                 ///< "global", "shared", "local"; empty if no address is involved
@@ -89,6 +90,8 @@ std::size_t count_findings(std::span<const Finding> findings);
 std::string place_text(const Finding& finding);
 /// "called from scale.cu line 12, main.cu line 5"; empty where nothing was inlined.
 std::string callers_text(const Finding& finding);
+/// The kernel and its line: "scale, scale.cu line 7".
+std::string kernel_text(const Finding& finding);
 /// "racecheck", "racecheck, a note": the begin of its lines.
 std::string heading_text(const Finding& finding);
 /// The whole finding in one line.

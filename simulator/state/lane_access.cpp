@@ -75,7 +75,19 @@ std::string place_in_memory(const DeviceMemory& memory, std::uint64_t address, s
   if (below != nullptr && address < below->end) {
     label = below->label;
     if (below->freed) return fmt::format("inside '{}', which was freed", below->label);
+    if (memory.find(address) == nullptr && memory.reservation(address) != nullptr) {
+      return fmt::format("inside '{}', which device {} was given no access to (cuMemSetAccess)", label,
+                         memory.device());
+    }
+    if (memory.find(address) == nullptr) {
+      return fmt::format("inside '{}', which is memory of device {} and out of reach of device {} (peer access)",
+                         below->label, std::countr_zero(below->devices), memory.device());
+    }
     return fmt::format("that begins inside '{}' and ends after it", below->label);
+  }
+  if (const Reservation* const reserved = memory.reservation(address)) {
+    label = reserved->label;
+    return fmt::format("inside the addresses of '{}', where nothing is mapped or access was not given", label);
   }
   constexpr std::uint64_t kNear = std::uint64_t{1} << 20;
   const auto is_far = [&] {

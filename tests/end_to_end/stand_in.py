@@ -59,8 +59,8 @@ def driver_functions() -> list[str]:
     return re.findall(r"^cu[A-Z]\w*$", names, re.MULTILINE)
 
 
-def run_on_stand_in(program: Path | list[Path | str], tmp_path: Path, **settings: Any):
-    """Runs a program on it, or a command; returns it and what it reported."""
+def run_on_stand_in(program: Path | list[Path | str], tmp_path: Path, *arguments: str, **settings: Any):
+    """Runs a program on it, or a command; returns it and what it and those before it in this folder have reported."""
     report = tmp_path / "report.jsonl"
     environment = {
         **os.environ,
@@ -68,7 +68,7 @@ def run_on_stand_in(program: Path | list[Path | str], tmp_path: Path, **settings
         **({"LD_AUDIT": str(REDIRECTION)} if REDIRECTION.exists() else {}),
         "CONVLADDER_STAND_IN": json.dumps({"report": str(report), "host_threads": 1, **settings}),
     }
-    command = program if isinstance(program, list) else [program]
+    command = [*(program if isinstance(program, list) else [program]), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120)
     lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
     return done, [json.loads(line) for line in lines]

@@ -59,6 +59,7 @@ ExportedFinding exported_finding(const JsonPlace& at) {
                                    .source_file = printable(at.at("source_file").text()),
                                    .source_line = at.at("source_line").count(),
                                    .callers = callers,
+                                   .launcher = {},
                                    .block = three(at.at("block")),
                                    .thread = three(at.at("thread")),
                                    .space = {},

@@ -94,7 +94,10 @@ void add_finding(ReportSection& section, const ProgramReport& report, const Proc
                      host_text(report, memory->places)));
   }
   if (const std::string host = host_text(report, reported.places); !host.empty()) {
-    line(finding.kernel.empty() ? host : "launched " + host);
+    const std::string launched = finding.launcher.empty()
+                                     ? "launched "
+                                     : fmt::format("launched by {}, which was launched ", printable(finding.launcher));
+    line(finding.kernel.empty() ? host : launched + host);
   }
 }
 

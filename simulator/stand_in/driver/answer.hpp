@@ -51,6 +51,12 @@ CUresult answer_driver(const char* name, Needs needs, const Work& work) noexcept
   return static_cast<CUresult>(answer(name, checked, is_needed ? Context::needed : Context::not_used));
 }
 
+/// As `answer_driver`, for a call that needs no context, only cuInit.
+template <typename Work>
+CUresult after_init(const char* name, const Work& work) noexcept {
+  return answer_driver(name, Needs::initialization, work);
+}
+
 /// Lets a function of the runtime do the work, in the current context.
 template <typename... Parameters, typename... Arguments>
 // NOLINTNEXTLINE(bugprone-exception-escape): `answer` catches all of them

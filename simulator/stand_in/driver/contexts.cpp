@@ -13,11 +13,6 @@ CUcontext handle_of(const DeviceContext* context) {
   return reinterpret_cast<CUcontext>(const_cast<DeviceContext*>(context));
 }
 
-template <typename Work>
-CUresult of_driver(const char* name, const Work& work) {
-  return answer_driver(name, Needs::initialization, work);
-}
-
 /// Ends a context and everything that it has made.
 void end(Machine& machine, DeviceContext& context) {
   LoadedModules::get().unload_all_of(machine, context);
@@ -29,7 +24,7 @@ CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice d
   return answer_driver(name, Needs::device, [&](Machine& machine) {
     require(context != nullptr && (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0);
     require_device(device);
-    DeviceContext& made = machine.contexts.create(flags, api_version);
+    DeviceContext& made = machine.contexts.create(device, flags, api_version);
     machine.contexts.push(made);
     *context = handle_of(&made);
   });
@@ -38,11 +33,12 @@ CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice d
 CUresult refuse(const char* what) { return static_cast<CUresult>(refuse_driver_call(what)); }
 
 CUresult primary_reset(const char* name, CUdevice device) {
-  return of_driver(name, [&](Machine& machine) {
+  return after_init(name, [&](Machine& machine) {
     require_device(device);
-    end(machine, machine.contexts.primary());
-    machine.contexts.primary_uses = 0;
-    machine.contexts.runtime_has_primary = false;
+    DeviceContext& primary = machine.contexts.primary(device);
+    end(machine, primary);
+    primary.uses = 0;
+    primary.is_of_runtime = false;
   });
 }
 
@@ -69,9 +65,9 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsig
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
-  return of_driver("cuCtxDestroy", [&](Machine& machine) {
+  return after_init("cuCtxDestroy", [&](Machine& machine) {
     DeviceContext& found = context_at(machine, context);
-    require(&found != &machine.contexts.primary(), kInvalidContext);
+    require(!machine.contexts.is_primary(found), kInvalidContext);
     end(machine, found);
     if (machine.contexts.current() == &found) machine.contexts.pop();
   });
@@ -79,12 +75,12 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
 CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  return of_driver("cuCtxPushCurrent", [&](Machine& machine) { machine.contexts.push(context_at(machine, context)); });
+  return after_init("cuCtxPushCurrent", [&](Machine& machine) { machine.contexts.push(context_at(machine, context)); });
 }
 CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-  return of_driver("cuCtxPopCurrent", [&](Machine& machine) {
+  return after_init("cuCtxPopCurrent", [&](Machine& machine) {
     const DeviceContext& popped = machine.contexts.pop();
     if (context != nullptr) *context = handle_of(&popped);
   });
@@ -92,43 +88,43 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 CUresult cuCtxPopCurrent(CUcontext* context) { return cuCtxPopCurrent_v2(context); }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
-  return of_driver("cuCtxSetCurrent", [&](Machine& machine) {
+  return after_init("cuCtxSetCurrent", [&](Machine& machine) {
     machine.contexts.set(context == nullptr ? nullptr : &context_at(machine, context));
   });
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  return of_driver("cuCtxGetCurrent", [&](Machine& machine) { give(context, handle_of(machine.contexts.current())); });
+  return after_init("cuCtxGetCurrent", [&](Machine& machine) { give(context, handle_of(machine.contexts.current())); });
 }
 
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
-  return of_driver("cuCtxGetDevice", [&](Machine& machine) {
-    static_cast<void>(context == nullptr ? machine.contexts.usable() : context_at(machine, context));
-    give(device, 0);
+  return after_init("cuCtxGetDevice", [&](Machine& machine) {
+    const DeviceContext& found = context == nullptr ? machine.contexts.usable() : context_at(machine, context);
+    give(device, found.device);
   });
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return cuCtxGetDevice_v2(device, nullptr); }
 
 CUresult cuCtxGetFlags(unsigned* flags) {
-  return of_driver("cuCtxGetFlags", [&](Machine& machine) { give(flags, machine.contexts.usable().flags); });
+  return after_init("cuCtxGetFlags", [&](Machine& machine) { give(flags, machine.contexts.usable().flags); });
 }
 
 CUresult cuCtxSetFlags(unsigned flags) {
-  return of_driver("cuCtxSetFlags", [&](Machine& machine) {
+  return after_init("cuCtxSetFlags", [&](Machine& machine) {
     require((flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0);
     machine.contexts.usable().flags = flags;
   });
 }
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
-  return of_driver("cuCtxGetId", [&](Machine& machine) {
+  return after_init("cuCtxGetId", [&](Machine& machine) {
     const DeviceContext& found = context == nullptr ? machine.contexts.usable() : context_at(machine, context);
     give(id, static_cast<unsigned long long>(found.id));
   });
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
-  return of_driver("cuCtxGetApiVersion", [&](Machine& machine) {
+  return after_init("cuCtxGetApiVersion", [&](Machine& machine) {
     const DeviceContext& found = context == nullptr ? machine.contexts.usable() : context_at(machine, context);
     give(version, found.api_version);
   });
@@ -137,7 +133,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
 CUresult cuCtxSynchronize() { return forward("cuCtxSynchronize", cudaDeviceSynchronize); }
 
 CUresult cuCtxSynchronize_v2(CUcontext context) {
-  return of_driver("cuCtxSynchronize", [&](Machine& machine) {
+  return after_init("cuCtxSynchronize", [&](Machine& machine) {
     static_cast<void>(context == nullptr ? machine.contexts.usable() : context_at(machine, context));
     machine.graphs().wait_for_all();
     machine.synchronize_all();
@@ -148,17 +144,15 @@ CUresult cuCtxResetPersistingL2Cache() { return forward("cuCtxResetPersistingL2C
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return answer_driver("cuCtxEnablePeerAccess", Needs::context, [&](Machine& machine) {
-    static_cast<void>(context_at(machine, peer));
+    const DeviceContext& found = context_at(machine, peer);
     require(flags == 0);
-    throw Failure(kInvalidDevice, "there is one device");
+    machine.let_reach(found.device);
   });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
-  return answer_driver("cuCtxDisablePeerAccess", Needs::context, [&](Machine& machine) {
-    static_cast<void>(context_at(machine, peer));
-    throw Failure(kPeerAccessNotEnabled);
-  });
+  return answer_driver("cuCtxDisablePeerAccess", Needs::context,
+                       [&](Machine& machine) { machine.reach_no_longer(context_at(machine, peer).device); });
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
@@ -194,27 +188,27 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return answer_driver("cuDevicePrimaryCtxRetain", Needs::device, [&](Machine& machine) {
     require_device(device);
-    give(context, handle_of(&machine.contexts.live_primary()));
-    ++machine.contexts.primary_uses;
+    DeviceContext& primary = machine.contexts.live_primary(device);
+    give(context, handle_of(&primary));
+    ++primary.uses;
   });
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return of_driver("cuDevicePrimaryCtxRelease", [&](Machine& machine) {
+  return after_init("cuDevicePrimaryCtxRelease", [&](Machine& machine) {
     require_device(device);
-    require(machine.contexts.primary_uses > 0, kInvalidContext);
-    if (--machine.contexts.primary_uses == 0 && !machine.contexts.runtime_has_primary) {
-      end(machine, machine.contexts.primary());
-    }
+    DeviceContext& primary = machine.contexts.primary(device);
+    require(primary.uses > 0, kInvalidContext);
+    if (--primary.uses == 0 && !primary.is_of_runtime) end(machine, primary);
   });
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  return of_driver("cuDevicePrimaryCtxSetFlags", [&](Machine& machine) {
+  return after_init("cuDevicePrimaryCtxSetFlags", [&](Machine& machine) {
     require_device(device);
     require((flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) == 0);
-    machine.contexts.primary().flags = flags;
+    machine.contexts.primary(device).flags = flags;
   });
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
@@ -222,10 +216,10 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* is_active) {
-  return of_driver("cuDevicePrimaryCtxGetState", [&](Machine& machine) {
+  return after_init("cuDevicePrimaryCtxGetState", [&](Machine& machine) {
     require_device(device);
-    give(flags, machine.contexts.primary().flags);
-    give(is_active, machine.contexts.primary().is_live ? 1 : 0);
+    give(flags, machine.contexts.primary(device).flags);
+    give(is_active, machine.contexts.primary(device).is_live ? 1 : 0);
   });
 }
 

@@ -3,10 +3,22 @@
 
 #include "simulator/stand_in/driver/answer.hpp"
 #include "simulator/stand_in/modules/loaded_modules.hpp"
+#include "simulator/stand_in/runtime/launch_attributes.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
+
+/// The launch that a query is about.
+LaunchRequest request_of(const CUlaunchConfig* wanted) {
+  require(wanted != nullptr);
+  AttributedLaunch launch{{.grid = {wanted->gridDimX, wanted->gridDimY, wanted->gridDimZ},
+                           .block = {wanted->blockDimX, wanted->blockDimY, wanted->blockDimZ},
+                           .dynamic_shared_bytes = wanted->sharedMemBytes},
+                          {}};
+  apply(launch, reinterpret_cast<const cudaLaunchAttribute*>(wanted->attrs), wanted->numAttrs);
+  return launch.request;
+}
 
 int value_of(const cudaFuncAttributes& known, CUfunction_attribute attribute) {
   switch (attribute) {
@@ -186,6 +198,18 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
                                                    unsigned flags) {
   if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
   return cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_of, shared, limit);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* wanted) {
+  return of_function("cuOccupancyMaxActiveClusters", function, [&](Machine& machine, Function& found) {
+    give(clusters, machine.resident_clusters(found, request_of(wanted)));
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function, const CUlaunchConfig* wanted) {
+  return of_function("cuOccupancyMaxPotentialClusterSize", function, [&](Machine& machine, Function& found) {
+    give(blocks, machine.largest_cluster(found, request_of(wanted)));
+  });
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function, int blocks, int threads) {

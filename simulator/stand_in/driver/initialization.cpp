@@ -1,4 +1,4 @@
-// cuInit, versions, and the device: there is one, the GPU of the settings.
+// cuInit, versions, and the devices.
 #include <algorithm>
 #include <cstring>
 
@@ -10,9 +10,9 @@ using namespace convladder::stand_in;
 namespace {
 
 /// The device's properties for the driver's functions.
-cudaDeviceProp properties() {
+cudaDeviceProp properties(CUdevice device) {
   cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) throw Failure(kInvalidDevice);
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) throw Failure(kInvalidDevice);
   return properties;
 }
 
@@ -41,17 +41,18 @@ CUresult cuDriverGetVersion(int* version) {
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  return answer_driver("cuDeviceGetCount", Needs::initialization, [&](Machine&) { give(count, 1); });
+  return answer_driver("cuDeviceGetCount", Needs::initialization,
+                       [&](Machine& machine) { give(count, machine.device_count()); });
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  return of_device("cuDeviceGet", ordinal, [&](Machine&) { give(device, 0); });
+  return of_device("cuDeviceGet", ordinal, [&](Machine&) { give(device, ordinal); });
 }
 
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
   return of_device("cuDeviceGetName", device, [&](Machine&) {
     require(name != nullptr && bytes > 0);
-    const cudaDeviceProp known = properties();
+    const cudaDeviceProp known = properties(device);
     const std::size_t length = std::min(std::strlen(known.name), static_cast<std::size_t>(bytes) - 1);
     std::memcpy(name, known.name, length);
     name[length] = '\0';
@@ -59,7 +60,7 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
-  return of_device("cuDeviceGetUuid", device, [&](Machine&) { give(uuid, CUuuid(properties().uuid)); });
+  return of_device("cuDeviceGetUuid", device, [&](Machine&) { give(uuid, CUuuid(properties(device).uuid)); });
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
 
@@ -75,9 +76,10 @@ CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   return of_device("cuDeviceGetAttribute", device, [&](Machine& machine) {
-    const std::optional<int> known = device_attribute(machine.gpu(), attribute);
-    require(known.has_value());
-    give(value, *known);
+    int known = 0;
+    static_cast<void>(machine);
+    require(cudaDeviceGetAttribute(&known, static_cast<cudaDeviceAttr>(attribute), device) == cudaSuccess);
+    give(value, known);
   });
 }
 
@@ -90,7 +92,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 
 CUresult cuDeviceGetProperties(CUdevprop* wanted, CUdevice device) {
   return of_device("cuDeviceGetProperties", device, [&](Machine& machine) {
-    const cudaDeviceProp known = properties();
+    const cudaDeviceProp known = properties(device);
     const auto of = [&](int number) { return device_attribute(machine.gpu(), number).value_or(0); };
     CUdevprop made = {};
     made.maxThreadsPerBlock = known.maxThreadsPerBlock;
@@ -122,15 +124,15 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   return of_device("cuDeviceCanAccessPeer", device, [&](Machine&) {
     require_device(peer);
-    give(can, 0);
+    give(can, peer == device ? 0 : 1);
   });
 }
 
-CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice /*device*/, CUdevice /*other*/) {
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice other) {
   return answer_driver("cuDeviceGetP2PAttribute", Needs::initialization, [&](Machine&) {
-    require(value != nullptr && attribute >= CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK &&
-            attribute <= CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED);
-    throw Failure(kInvalidDevice, "there is one device");
+    const cudaError_t status =
+        cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(attribute), device, other);
+    require(status == cudaSuccess, static_cast<Status>(status));
   });
 }
 

@@ -57,7 +57,7 @@ void give_attribute(Machine& machine, void* place, CUpointer_attribute attribute
       *static_cast<int*>(place) = memory->kind == MemoryKind::managed ? 1 : 0;
       break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      *static_cast<int*>(place) = 0;
+      *static_cast<int*>(place) = memory->context == nullptr ? 0 : memory->context->device;
       break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       *static_cast<CUdeviceptr*>(place) = begin;

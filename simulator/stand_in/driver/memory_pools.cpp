@@ -58,21 +58,23 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLo
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return answer_driver("cuDeviceGetDefaultMemPool", Needs::initialization, [&](Machine& machine) {
     require_device(device);
-    give(pool, reinterpret_cast<CUmemoryPool>(&machine.pools().of_device()));
+    give(pool, reinterpret_cast<CUmemoryPool>(&machine.pools().of_device(device)));
   });
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
   return answer_driver("cuDeviceGetMemPool", Needs::initialization, [&](Machine& machine) {
     require_device(device);
-    give(pool, reinterpret_cast<CUmemoryPool>(&machine.pools().current()));
+    give(pool, reinterpret_cast<CUmemoryPool>(&machine.pools().current(device)));
   });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
   return answer_driver("cuDeviceSetMemPool", Needs::initialization, [&](Machine& machine) {
     require_device(device);
-    machine.pools().use(machine.pools().at(pool));
+    MemoryPool& found = machine.pools().at(pool);
+    require(found.device == device);
+    machine.pools().use(device, found);
   });
 }
 

@@ -157,7 +157,9 @@ std::vector<std::string> Report::lines() const {
           fmt::format("  {}: {} bytes by {} in {}", note->label, note->bytes, note->call, host_text(note->places)));
     }
     if (const std::string text = host_text(places); !text.empty()) {
-      lines.push_back(fmt::format("  {}in {}", finding.kernel.empty() ? "" : "launched ", text));
+      const std::string launched =
+          finding.launcher.empty() ? "launched " : fmt::format("launched by {}, which was launched ", finding.launcher);
+      lines.push_back(fmt::format("  {}in {}", finding.kernel.empty() ? "" : launched, text));
     }
   }
   return lines;

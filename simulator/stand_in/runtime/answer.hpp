@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -88,6 +89,7 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
         machine.begin_call(name, needed);
       }
       if (asked_by == nullptr && needed) machine.contexts.use_primary();
+      machine.work_on(Contexts::current_device());
       work(machine);
     } catch (const Failure& failure) {
       if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what(), calling_places);
@@ -110,8 +112,10 @@ inline void require(bool holds, Status status = kInvalidValue) {
   if (!holds) throw Failure(status);
 }
 
-/// Requires the number of the one device.
-inline void require_device(int device) { require(device == 0, kInvalidDevice); }
+/// Requires the number of a device. Where all are hidden, the first is known all the same.
+inline void require_device(int device) {
+  require(device >= 0 && device < std::max(1, Machine::get().device_count()), kInvalidDevice);
+}
 
 template <typename T>
 void give(T* place, const T& value) {

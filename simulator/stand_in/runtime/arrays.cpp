@@ -184,7 +184,8 @@ cudaError_t cudaMemcpyToArray(cudaArray_t array, std::size_t x, std::size_t y, c
     // Whole rows, which are the usual arguments of this deprecated call; otherwise it wraps at the end of a row.
     require(bytes <= row - std::min(x, row) || (x == 0 && bytes % row == 0), kNotSupported);
     const Size3 size{std::min(bytes, row), bytes <= row ? 1 : bytes / row, 1};
-    copy_rectangle(machine, found.box(x, y, 0, size), rows(from, row), size, kind_of(kind), 0, true);
+    copy_rectangle(machine, found.box(x, y, 0, size), rows(from, row), size, kind_of(kind),
+                   machine.stream_number(nullptr), true);
   });
 }
 
@@ -195,7 +196,8 @@ cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t array, std::size_t x
     const std::size_t row = found.resource.width * found.texel_bytes();
     require(bytes <= row - std::min(x, row) || (x == 0 && bytes % row == 0), kNotSupported);
     const Size3 size{std::min(bytes, row), bytes <= row ? 1 : bytes / row, 1};
-    copy_rectangle(machine, rows(to, row), found.box(x, y, 0, size), size, kind_of(kind), 0, true);
+    copy_rectangle(machine, rows(to, row), found.box(x, y, 0, size), size, kind_of(kind),
+                   machine.stream_number(nullptr), true);
   });
 }
 

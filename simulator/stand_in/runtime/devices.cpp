@@ -1,4 +1,4 @@
-// Devices: there is one, the GPU of the settings.
+// Devices: as many as the settings say, each the GPU of the settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,19 +13,23 @@ using namespace convladder::stand_in;
 
 namespace {
 
-std::optional<int> known_attribute(const Machine& machine, int number) {
+/// The number of its bus: that of the machine's GPU that the program's device is.
+int bus(const Machine& machine, int device) { return bus_of(machine.gpu_of(device)); }
+
+std::string bus_id(const Machine& machine, int device) { return bus_text(machine.gpu_of(device)); }
+
+std::optional<int> known_attribute(const Machine& machine, int number, int device) {
+  if (number == cudaDevAttrPciBusId) return bus(machine, device);
   if (number == cudaDevAttrComputeMode && machine.settings.exclusive) return cudaComputeModeExclusiveProcess;
   return device_attribute(machine.gpu(), number);
 }
 
-int attribute(const Machine& machine, cudaDeviceAttr number) { return known_attribute(machine, number).value_or(0); }
-
-cudaDeviceProp properties(const Machine& machine) {
-  const auto of = [&machine](cudaDeviceAttr number) { return attribute(machine, number); };
+cudaDeviceProp properties(const Machine& machine, int device) {
+  const auto of = [&](cudaDeviceAttr number) { return known_attribute(machine, number, device).value_or(0); };
   cudaDeviceProp p = {};
   const std::string name = fmt::format("{} (simulated)", machine.gpu().title);
   std::memcpy(p.name, name.c_str(), std::min(name.size(), sizeof p.name - 1));
-  std::memcpy(p.uuid.bytes, kDeviceUuid.data(), sizeof p.uuid.bytes);
+  std::memcpy(p.uuid.bytes, device_uuid(machine.gpu_of(device)).data(), sizeof p.uuid.bytes);
   p.totalGlobalMem = machine.capacity();
   p.sharedMemPerBlock = static_cast<std::size_t>(of(cudaDevAttrMaxSharedMemoryPerBlock));
   p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
@@ -99,7 +103,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 
 cudaError_t cudaGetDevice(int* device) {
   return answer(
-      "cudaGetDevice", [&](Machine&) { give(device, 0); }, Context::not_used);
+      "cudaGetDevice", [&](Machine&) { give(device, Contexts::current_device()); }, Context::not_used);
 }
 
 cudaError_t cudaSetDevice(int device) {
@@ -108,6 +112,7 @@ cudaError_t cudaSetDevice(int device) {
       [&](Machine& machine) {
         require(machine.device_count() > 0, kNoDevice);
         require_device(device);
+        machine.contexts.choose(device);
       },
       Context::not_used);
 }
@@ -146,7 +151,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* wanted, int device) {
       "cudaGetDeviceProperties",
       [&](Machine& machine) {
         require_device(device);
-        give(wanted, properties(machine));
+        give(wanted, properties(machine, device));
       },
       Context::not_used);
 }
@@ -156,7 +161,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr number, int device
       "cudaDeviceGetAttribute",
       [&](Machine& machine) {
         require_device(device);
-        const std::optional<int> known = known_attribute(machine, number);
+        const std::optional<int> known = known_attribute(machine, number, device);
         require(known.has_value());
         give(value, *known);
       },
@@ -166,10 +171,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr number, int device
 cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   return answer(
       "cudaDeviceGetPCIBusId",
-      [&](Machine&) {
+      [&](Machine& machine) {
         require_device(device);
-        require(text != nullptr && bytes > static_cast<int>(std::strlen(kDeviceBusId)));
-        std::memcpy(text, kDeviceBusId, std::strlen(kDeviceBusId) + 1);
+        const std::string id = bus_id(machine, device);
+        require(text != nullptr && bytes > static_cast<int>(id.size()));
+        std::memcpy(text, id.c_str(), id.size() + 1);
       },
       Context::not_used);
 }
@@ -177,10 +183,12 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return answer(
       "cudaDeviceGetByPCIBusId",
-      [&](Machine&) {
+      [&](Machine& machine) {
         require(text != nullptr);
-        require(std::strcmp(text, kDeviceBusId) == 0, kInvalidDevice);
-        give(device, 0);
+        int found = 0;
+        while (found < machine.device_count() && bus_id(machine, found) != text) ++found;
+        require(found < machine.device_count(), kInvalidDevice);
+        give(device, found);
       },
       Context::not_used);
 }
@@ -227,7 +235,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
 
 cudaError_t cudaDeviceReset() {
   return answer(
-      "cudaDeviceReset", [](Machine& machine) { machine.reset(machine.contexts.primary()); }, Context::not_used);
+      "cudaDeviceReset", [](Machine& machine) { machine.reset(machine.contexts.primary(Contexts::current_device())); },
+      Context::not_used);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -27,6 +27,17 @@ cudaError_t launch(const char* name, const void* function, LaunchRequest request
   });
 }
 
+/// The launch that a query is about.
+LaunchRequest request_of(const cudaLaunchConfig_t* wanted) {
+  require(wanted != nullptr);
+  AttributedLaunch launch{{.grid = size_of(wanted->gridDim),
+                           .block = size_of(wanted->blockDim),
+                           .dynamic_shared_bytes = wanted->dynamicSmemBytes},
+                          {}};
+  apply(launch, wanted->attrs, wanted->numAttrs);
+  return launch.request;
+}
+
 /// Sets one of a function's three cluster sizes; at a launch all of them must be set, or none.
 void set_cluster(Machine& machine, Function& function, unsigned Dim3::*size, int value) {
   require(value >= 0);
@@ -194,6 +205,20 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    std::size_t dynamic_shared_bytes,
                                                                    unsigned /*flags*/) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared_bytes);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* wanted) {
+  return answer("cudaOccupancyMaxActiveClusters", [&](Machine& machine) {
+    const LaunchRequest request = request_of(wanted);
+    give(clusters, machine.resident_clusters(machine.function(function), request));
+  });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const cudaLaunchConfig_t* wanted) {
+  return answer("cudaOccupancyMaxPotentialClusterSize", [&](Machine& machine) {
+    const LaunchRequest request = request_of(wanted);
+    give(blocks, machine.largest_cluster(machine.function(function), request));
+  });
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,

@@ -47,20 +47,21 @@ class Call final : public LibraryCall {
     return done([&] { machine_.free(address, false, name_); });
   }
 
-  SeenGpu gpu() const override {
+  int gpus() const override { return machine_.settings.gpu_count; }
+  SeenGpu gpu(int number) const override {
     const GpuFacts& facts = machine_.gpu();
     const auto attribute = [&](int number) { return device_attribute(facts, number).value_or(0); };
     constexpr int kKilo = 1000;
     return {.title = facts.title + " (simulated)",  // as cudaGetDeviceProperties says
-            .uuid = uuid_text(),
-            .bus_id = kDeviceBusId,
+            .uuid = uuid_text(number),
+            .bus_id = bus_text(number),
             .architecture = machine_.architecture(),
             .cores = static_cast<int>(facts.fp32_lanes) * facts.multiprocessors,
             .bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth),
             .clock_mhz = static_cast<unsigned>(facts.clock_mhz.high),
             .memory_clock_mhz = static_cast<unsigned>(attribute(cudaDevAttrMemoryClockRate) / kKilo),
             .memory_bytes = machine_.capacity(),
-            .free_bytes = machine_.told_free_bytes(),
+            .free_bytes = machine_.told_free_bytes(machine_.device_of(number)),
             .driver_version = machine_.driver_version()};
   }
   bool is_of_device(const void* address) const override { return machine_.owns(address); }

@@ -140,7 +140,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       attributes->hostPointer = as_given;
       return;
     }
-    attributes->device = 0;
+    attributes->device = memory->context == nullptr ? 0 : memory->context->device;
     attributes->devicePointer = as_given;
     if (memory->kind != MemoryKind::device) attributes->hostPointer = as_given;
     attributes->type = memory->kind == MemoryKind::device    ? cudaMemoryTypeDevice

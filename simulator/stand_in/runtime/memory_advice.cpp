@@ -35,7 +35,7 @@ bool is_device(const cudaMemLocation& location) { return location.type == cudaMe
 
 void require_place(const cudaMemLocation& location) {
   require(location.type >= cudaMemLocationTypeDevice && location.type <= cudaMemLocationTypeHostNumaCurrent);
-  require(!is_device(location) || location.id == 0, kInvalidDevice);
+  if (is_device(location)) require_device(location.id);
 }
 
 /// The number of a location, as devices were numbered before CUDA 13.

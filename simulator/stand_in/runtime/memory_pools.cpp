@@ -10,7 +10,7 @@ namespace {
 
 cudaMemPool_t handle_of(MemoryPool& pool) { return reinterpret_cast<cudaMemPool_t>(&pool); }
 
-/// Requires a location on the one device.
+/// Requires a location on a device.
 void require_place(const cudaMemLocation* location) {
   require(location != nullptr);
   if (location->type == cudaMemLocationTypeHost || location->type == cudaMemLocationTypeHostNuma ||
@@ -31,7 +31,9 @@ cudaError_t allocate(const char* name, void** address, std::size_t bytes, cudaMe
   return answer(name, [&](Machine& machine) {
     require(address != nullptr);
     const int number = machine.stream_number(stream);
-    MemoryPool& pool = is_current ? machine.pools().current() : machine.pools().at(handle);
+    MemoryPool& pool =
+        is_current ? machine.pools().current(machine.timeline.device_of(number)) : machine.pools().at(handle);
+    const OnDevice on_device(machine, pool.device);
     MemoryPools::require_room(pool, bytes);
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called(name));
     if (bytes == 0) return;
@@ -39,6 +41,7 @@ cudaError_t allocate(const char* name, void** address, std::size_t bytes, cudaMe
       machine.graphs().add_memory(*address);
     } else {
       machine.pools().took(pool, *address, bytes);
+      machine.let_devices(*address, pool.also_by);
     }
   });
 }
@@ -99,7 +102,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
     if (properties->handleTypes != cudaMemHandleTypeNone) {
       throw Failure(kNotSupported, "a memory pool that is shared with other processes");
     }
-    *pool = handle_of(machine.pools().add(properties->maxSize));
+    *pool = handle_of(machine.pools().add(properties->location.id, properties->maxSize));
   });
 }
 
@@ -143,43 +146,53 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list, std::size_t count) {
   return answer("cudaMemPoolSetAccess", [&](Machine& machine) {
-    static_cast<void>(machine.pools().at(pool));
+    MemoryPool& found = machine.pools().at(pool);
     require(count == 0 || list != nullptr);
     for (std::size_t i = 0; i < count; ++i) {
       require(list[i].location.type == cudaMemLocationTypeDevice);
       require_device(list[i].location.id);
-      require(list[i].flags == cudaMemAccessFlagsProtReadWrite);  // the device's own access cannot be taken away
+      const bool is_own = list[i].location.id == found.device;
+      const bool gives = list[i].flags == cudaMemAccessFlagsProtReadWrite;
+      require(gives || (list[i].flags == cudaMemAccessFlagsProtNone && !is_own));  // nobody takes away its own
+      const std::uint64_t bit = std::uint64_t{1} << list[i].location.id;
+      if (!is_own) found.also_by = gives ? found.also_by | bit : found.also_by & ~bit;
+    }
+    for (const std::uint64_t address : machine.pools().memory_of(found)) {
+      machine.let_devices(reinterpret_cast<void*>(address), found.also_by);  // NOLINT(performance-no-int-to-ptr)
     }
   });
 }
 
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
   return answer("cudaMemPoolGetAccess", [&](Machine& machine) {
-    static_cast<void>(machine.pools().at(pool));
+    const MemoryPool& found = machine.pools().at(pool);
     require(location != nullptr && location->type == cudaMemLocationTypeDevice);
     require_device(location->id);
-    give(flags, cudaMemAccessFlagsProtReadWrite);
+    const bool may = location->id == found.device || (found.also_by >> location->id & 1U) != 0;
+    give(flags, may ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone);
   });
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return answer("cudaDeviceGetDefaultMemPool", [&](Machine& machine) {
     require_device(device);
-    give(pool, handle_of(machine.pools().of_device()));
+    give(pool, handle_of(machine.pools().of_device(device)));
   });
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   return answer("cudaDeviceGetMemPool", [&](Machine& machine) {
     require_device(device);
-    give(pool, handle_of(machine.pools().current()));
+    give(pool, handle_of(machine.pools().current(device)));
   });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return answer("cudaDeviceSetMemPool", [&](Machine& machine) {
     require_device(device);
-    machine.pools().use(machine.pools().at(pool));
+    MemoryPool& found = machine.pools().at(pool);
+    require(found.device == device);
+    machine.pools().use(device, found);
   });
 }
 
@@ -187,7 +200,7 @@ cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* locat
   return answer("cudaMemGetDefaultMemPool", [&](Machine& machine) {
     require_place(location);
     require_pinned(type);
-    give(pool, handle_of(machine.pools().of_device()));
+    give(pool, handle_of(machine.pools().of_device(location->id)));
   });
 }
 
@@ -195,7 +208,7 @@ cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cu
   return answer("cudaMemGetMemPool", [&](Machine& machine) {
     require_place(location);
     require_pinned(type);
-    give(pool, handle_of(machine.pools().current()));
+    give(pool, handle_of(machine.pools().current(location->id)));
   });
 }
 
@@ -203,7 +216,9 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
   return answer("cudaMemSetMemPool", [&](Machine& machine) {
     require_place(location);
     require_pinned(type);
-    machine.pools().use(machine.pools().at(pool));
+    MemoryPool& found = machine.pools().at(pool);
+    require(found.device == location->id);
+    machine.pools().use(location->id, found);
   });
 }
 

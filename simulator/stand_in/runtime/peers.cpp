@@ -1,4 +1,5 @@
-// Functions for several devices: there is one, so no other can be reached, and copies between devices are copies on it.
+// Functions for several devices: who may reach whose memory, and copies between devices. The memory of all has one
+// range of addresses.
 #include "simulator/stand_in/runtime/boxes.hpp"
 
 using namespace convladder::stand_in;
@@ -44,32 +45,36 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
       [&](Machine&) {
         require_device(device);
         require_device(peer);
-        give(can, 0);
+        give(can, peer == device ? 0 : 1);
       },
       Context::not_used);
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned flags) {
-  return answer("cudaDeviceEnablePeerAccess", [&](Machine&) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return answer("cudaDeviceEnablePeerAccess", [&](Machine& machine) {
     require(flags == 0);
-    throw Failure(kInvalidDevice, "there is one device");
+    require_device(peer);
+    machine.let_reach(peer);
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return answer("cudaDeviceDisablePeerAccess", [&](Machine&) {
+  return answer("cudaDeviceDisablePeerAccess", [&](Machine& machine) {
     require_device(peer);
-    throw Failure(kPeerAccessNotEnabled);
+    machine.reach_no_longer(peer);
   });
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int /*device*/, int /*other*/) {
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int other) {
   return answer(
       "cudaDeviceGetP2PAttribute",
       [&](Machine&) {
         require(value != nullptr && attribute >= cudaDevP2PAttrPerformanceRank &&
                 attribute <= cudaDevP2PAttrCudaArrayAccessSupported);
-        throw Failure(kInvalidDevice, "there is one device");
+        require_device(device);
+        require_device(other);
+        require(device != other, kInvalidDevice);
+        *value = attribute == cudaDevP2PAttrPerformanceRank ? 0 : 1;
       },
       Context::not_used);
 }

@@ -27,6 +27,9 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, boo
   return answer(name, [&](Machine& machine) {
     const int number = machine.stream_number(stream);
     Event& found = machine.event(event);
+    if (found.context != nullptr && found.context->device != machine.timeline.device_of(number)) {
+      throw Failure(kInvalidHandle, "the event is another device's than the stream");
+    }
     const bool is_captured = machine.graphs().capturing(number) != nullptr;
     machine.graphs().event_recorded(&found, number);
     if (is_external && machine.graphs().capture(number, EventRecordWork{&found})) return;
@@ -104,10 +107,8 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return answer("cudaStreamGetDevice", [&](Machine& machine) {
-    static_cast<void>(machine.stream_number(stream));
-    give(device, 0);
-  });
+  return answer("cudaStreamGetDevice",
+                [&](Machine& machine) { give(device, machine.timeline.device_of(machine.stream_number(stream))); });
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, std::size_t /*bytes*/, unsigned /*flags*/) {

@@ -34,7 +34,7 @@ def test_a_program_of_the_driver_api(tmp_path: Path):
     done, reports = run_on_stand_in(program, tmp_path)
     assert (done.stdout, done.returncode) == ("all as documented\n", 0), done.stdout + done.stderr
     assert len(reports) == 1
-    assert reports[0]["not_supported"] == {"cuMemCreate": 1}
+    assert reports[0]["not_supported"] == {"cuMulticastCreate": 1}
     assert reports[0]["calls"]["cuLaunchKernel"] >= 4
     assert "cudaLaunchKernel" not in reports[0]["calls"]
     assert launches(reports[0]) == {"calls": 1, "of_64": 1, "sample": 1, "scale": 5, "tile": 1}

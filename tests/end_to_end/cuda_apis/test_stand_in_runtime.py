@@ -12,6 +12,7 @@ import pytest
 from stand_in import SOURCES, driver_functions, run_on_stand_in, stub_library, succeed, toolkit
 
 ALL_RIGHT = ("all as documented\n", "", 0)
+ALL_CHECKERS = ["memory", "initialization", "race", "synchronization"]
 WARM: dict[str, Any] = {"ramp_ms": 0}
 """The real clock, by which execution is put off: what the host finds is the same."""
 
@@ -78,17 +79,45 @@ def test_kernels_and_functions_of_several_files(tmp_path: Path):
     assert outcome(program, tmp_path) == (printed, "", 0)
 
 
-def test_kernels_that_launch_kernels_are_refused_by_name(tmp_path: Path):
-    source = tmp_path / "nested.cu"
-    source.write_text("""
-        #include <cstdio>
-        __global__ void inner() {}
-        __global__ void outer() { inner<<<1, 1>>>(); }
-        int main() { outer<<<1, 1>>>(); std::puts(cudaGetErrorName(cudaGetLastError())); }
-    """, encoding="utf-8")
-    program = compiled(tmp_path, str(source), options=("-rdc=true",))
-    done, reports = run_on_stand_in(program, tmp_path)
-    assert done.stdout == "cudaErrorNotSupported\n"
-    (why,) = reports[0]["unseen"]
-    assert why.startswith("the kernel outer cannot be simulated: it launches the kernel inner at "), why
-    assert why.endswith(", and kernels that launch kernels are not supported") and "'" not in why, why
+def test_kernels_that_launch_kernels(tmp_path: Path):
+    program = compiled(tmp_path, "kernels_of_kernels.cu", options=("-rdc=true",))
+    printed = "cudaErrorInvalidValue: invalid argument\nall as documented\n"
+    assert outcome(program, tmp_path) == (printed, "", 0)
+    assert outcome(program, tmp_path, real_clock=WARM) == (printed, "", 0)
+    done, reports = run_on_stand_in(program, tmp_path, checkers=ALL_CHECKERS)
+    assert (done.stdout, done.returncode, reports[-1]["findings"]) == (printed, 0, [])
+    launches = {kernel["name"]: kernel["predicted"]["count"] for kernel in reports[-1]["kernels"]}
+    assert launches["(anonymous namespace)::one"] == 64
+
+
+def test_several_devices(tmp_path: Path):
+    driver = stub_library(tmp_path, "cuda", driver_functions(), "1")
+    program = compiled(tmp_path, "several_devices.cu", options=(str(driver),))
+    assert outcome(program, tmp_path, gpu_count=3) == ALL_RIGHT
+    assert outcome(program, tmp_path, gpu_count=3, checkers=ALL_CHECKERS) == ALL_RIGHT
+
+
+def test_virtual_memory_and_clusters(tmp_path: Path):
+    driver = stub_library(tmp_path, "cuda", driver_functions(), "1")
+    program = compiled(tmp_path, "virtual_memory.cu", options=(str(driver),))
+    assert outcome(program, tmp_path) == ALL_RIGHT
+
+
+def test_memory_of_two_processes(tmp_path: Path):
+    assert outcome(compiled(tmp_path, "two_processes.cu"), tmp_path) == ALL_RIGHT
+
+
+def test_what_is_out_of_reach(tmp_path: Path):
+    driver = stub_library(tmp_path, "cuda", driver_functions(), "1")
+    program = compiled(tmp_path, "out_of_reach.cu", options=("-rdc=true", str(driver)))
+    for case, kernel, problem in (
+            ("peer", "read_peer", "which is memory of device 1 and out of reach of device 0 (peer access)"),
+            ("unmapped", "write_unmapped", "inside the addresses of 'virtual memory 1', where nothing is mapped"),
+            ("child", "child", "0 bytes past the end of 'device memory 1' (128 bytes)")):
+        done, _ = run_on_stand_in(program, tmp_path, case, gpu_count=2)
+        assert done.stdout == "cudaErrorIllegalAddress\n"
+        done, reports = run_on_stand_in(program, tmp_path, case, gpu_count=2, checkers=["memory"])
+        assert done.stdout == "cudaSuccess\n"
+        (finding,) = reports[-1]["findings"]
+        assert kernel in finding["kernel"]
+        assert problem in finding["problem"]

@@ -399,5 +399,59 @@ TEST(Calls, WhatIsNotDefinedIsRefusedAtTheCall) {
             "4: 'ld.param.b64': bytes 0 to 7 of a parameter of 4 bytes");
 }
 
+// --- kernels that launch kernels ------------------------------------------------------------------------------------
+
+constexpr const char* kLaunching =
+    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param "
+    ".align "
+    "4 .b8 b[12], .param .b32 s);\n"
+    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+    ".extern .func (.param .b32 r) __cudaCDP2GetLastError();\n"
+    ".visible .entry child(.param .u64 to, .param .u32 by);\n";
+constexpr const char* kChild =
+    ".visible .entry child(.param .u64 to, .param .u32 by)\n{\n.reg .b64 %p; .reg .b32 %v, %b;\n"
+    "ld.param.u64 %p, [to]; ld.param.u32 %b, [by]; ld.global.u32 %v, [%p]; add.u32 %v, %v, %b;\n"
+    "st.global.u32 [%p], %v; ret;\n}\n";
+
+/// Launches a child of so many threads for this thread's element; `%b` has the buffer for its parameters.
+std::string launch_of(unsigned threads, const std::string& fill) {
+  return fmt::format(
+      ".reg .b64 %f, %b; mov.u64 %f, child;\n"
+      "{{ .param .b64 f; st.param.b64 [f], %f; .param .align 4 .b8 g[12]; st.param.b32 [g], 1; st.param.b32 [g+4], 1;\n"
+      "st.param.b32 [g+8], 1; .param .align 4 .b8 n[12]; st.param.b32 [n], {}; st.param.b32 [n+4], 1;\n"
+      "st.param.b32 [n+8], 1; .param .b32 s; st.param.b32 [s], 0; .param .b64 r;\n"
+      "call.uni (r), __cudaCDP2GetParameterBufferV2, (f, g, n, s); ld.param.b64 %b, [r]; }}\n{}",
+      threads, fill);
+}
+
+TEST(Calls, WhatAKernelLaunchesRunsWhenItHasEnded) {
+  const std::string body = launch_of(1,
+                                     "st.u64 [%b], %p; st.u32 [%b+8], %t;\n"
+                                     "{ .param .b64 b; st.param.b64 [b], %b; .param .b64 s; st.param.b64 [s], 0;\n"
+                                     ".param .b32 r; call.uni (r), __cudaCDP2LaunchDeviceV2, (b, s); }\n"
+                                     "mov.u32 %v, 10;");
+  const ProvidedRun run(kernel_with(kLaunching, body) + kChild, 1, 4, CheckerSet::all());
+  EXPECT_EQ(run.fault, "");
+  EXPECT_THAT(run.values, ElementsAre(10, 11, 12, 13));
+  EXPECT_THAT(run.device.launched_kernels(), ElementsAre("test", "child", "child", "child", "child"));
+  EXPECT_THAT(run.device.leaks(), testing::IsEmpty());
+}
+
+TEST(Calls, ALaunchThatIsNotPossibleIsTheLastErrorOfItsThread) {
+  const std::string body =
+      launch_of(2000, "{ .param .b32 r; call.uni (r), __cudaCDP2GetLastError, (); ld.param.b32 %v, [r]; }\n") +
+      "setp.ne.u64 %q, %b, 0; @%q mov.u32 %v, 1000;";
+  EXPECT_THAT(ProvidedRun(kernel_with(kLaunching, body) + kChild, 1, 2).values, ElementsAre(9, 9));
+}
+
+TEST(Calls, OfTheRuntimeForKernelsWhatIsNotProvidedIsNamed) {
+  const std::string synchronize = ".extern .func (.param .b32 r) cudaDeviceSynchronize();\n";
+  const std::string body = "{ .param .b32 r; call.uni (r), cudaDeviceSynchronize, (); }";
+  const ptx::Module module = ptx::parse_module(kernel_with(synchronize, body), "test.ptx");
+  const std::vector<ptx::Refusal> refused = refusals(module, module.kernels.at(0));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused[0].what, HasSubstr("kernels cannot call 'cudaDeviceSynchronize'"));
+}
+
 }  // namespace
 }  // namespace convladder::simulated

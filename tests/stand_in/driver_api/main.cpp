@@ -70,7 +70,8 @@ int main() {
   errors_stay();
   // One that is not there: it says so.
   CUmemGenericAllocationHandle handle = 0;
-  EXPECT_STATUS(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&handle, 1 << 20, nullptr, 0));
+  CUmulticastObjectProp team = {};
+  EXPECT_STATUS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, &team));
   EXPECT_OK(cuCtxDestroy(context));
   return outcome();
 }

@@ -1,13 +1,16 @@
-// NVML for the one simulated GPU: what its facts and the stand-in's clock say; anything else is "not supported", as it
+// NVML for the simulated GPUs: what their facts and the stand-in's clock say; anything else is "not supported", as it
 // is for sensors that a GPU lacks. nvml.h is not part of every toolkit: types and numbers are those of NVIDIA's "NVML
 // API Reference Guide".
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 
 #include "simulator/stand_in/gpu_state.hpp"
 #include "simulator/stand_in/libraries/answer.hpp"
+#include "simulator/stand_in/visible_device.hpp"
 
 extern "C" int convladder_stand_in_gpu_state(convladder::stand_in::GpuState* state);
 
@@ -75,28 +78,46 @@ int refuse_nvml_call(const char* function) noexcept { return library_machine().r
 namespace {
 
 std::atomic<int> initialized = 0;
-/// Its address is the GPU's handle.
-char the_gpu = 0;
+/// The address of an element is the handle of a GPU.
+std::array<char, kMostGpus> handles = {};
+
+void* handle_of(int gpu) { return &handles.at(static_cast<std::size_t>(gpu)); }
 
 void require(bool holds, Return status = invalid_argument) {
   if (!holds) throw Refused(status);
 }
 
-/// Runs `work(gpu)`.
+/// Runs `work(call)`.
 template <typename Work>
 int answer(const char* name, const Work& work) noexcept {
   return answer_call<int>(kNvml, name, [&](LibraryCall& call) {
     require(initialized > 0, uninitialized);
-    work(call.gpu());
+    work(call);
   });
 }
-/// As `answer`, for a function of a device.
+/// Runs `work(gpu, its number)` for the GPU of a handle.
 template <typename Work>
 int of_device(const char* name, const void* device, const Work& work) noexcept {
-  return answer(name, [&](const SeenGpu& gpu) {
-    require(device == &the_gpu);
-    work(gpu);
+  return answer(name, [&](const LibraryCall& call) {
+    int number = 0;
+    while (number < call.gpus() && handle_of(number) != device) ++number;
+    require(number < call.gpus());
+    const SeenGpu gpu = call.gpu(number);
+    if constexpr (std::is_invocable_v<Work, const SeenGpu&, int>) {
+      work(gpu, number);
+    } else {
+      work(gpu);
+    }
   });
+}
+/// Gives the handle of the one GPU for which `is_wanted(gpu)` holds.
+template <typename IsWanted>
+void give_handle(const LibraryCall& call, void** device, const IsWanted& is_wanted) {
+  require(device != nullptr);
+  int number = 0;
+  while (number < call.gpus() && !is_wanted(call.gpu(number))) ++number;
+  require(number < call.gpus(), not_found);
+  *device = handle_of(number);
 }
 
 template <typename T, typename Value>
@@ -163,10 +184,10 @@ struct Process {
   unsigned compute_instance = ~0U;
 };
 
-void fill(const SeenGpu& gpu, PciInfo* info) {
+void fill(const SeenGpu& gpu, int number, PciInfo* info) {
   require(info != nullptr);
   *info = {};
-  info->bus = 1;
+  info->bus = static_cast<unsigned>(bus_of(number));
   std::memcpy(info->legacy_bus_id, gpu.bus_id.c_str(), gpu.bus_id.size() + 1);
   const std::string full = "0000" + gpu.bus_id;  // the domain has eight digits
   std::memcpy(info->bus_id, full.c_str(), full.size() + 1);
@@ -196,17 +217,17 @@ const char* nvmlErrorString(int status) { return error_text(status); }
 
 int nvmlInit_v2() {
   ++initialized;
-  return answer("nvmlInit", [](const SeenGpu&) {});
+  return answer("nvmlInit", [](const LibraryCall&) {});
 }
 int nvmlInit() { return nvmlInit_v2(); }
 int nvmlInitWithFlags(unsigned /*flags*/) { return nvmlInit_v2(); }
 int nvmlShutdown() {
-  return answer("nvmlShutdown", [](const SeenGpu&) { --initialized; });
+  return answer("nvmlShutdown", [](const LibraryCall&) { --initialized; });
 }
 
 int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
   // NVIDIA's driver of each CUDA release; 580 is that of 13.0.
-  return answer("nvmlSystemGetDriverVersion", [&](const SeenGpu& gpu) {
+  return answer("nvmlSystemGetDriverVersion", [&](const LibraryCall& call) {
     struct Release {
       int cuda;
       const char* driver;
@@ -215,42 +236,43 @@ int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
                                      {12060, "560.28.03"}, {12040, "550.54.14"}, {12020, "535.54.03"},
                                      {12000, "525.60.13"}, {11080, "520.61.05"}, {0, "450.36.06"}};
     const Release* release = kReleases;
-    while (release->cuda > gpu.driver_version) ++release;
+    while (release->cuda > call.gpu(0).driver_version) ++release;
     give_text(release->driver, text, bytes);
   });
 }
 int nvmlSystemGetNVMLVersion(char* text, unsigned bytes) {
-  return answer("nvmlSystemGetNVMLVersion", [&](const SeenGpu&) { give_text("13.580.65.06", text, bytes); });
+  return answer("nvmlSystemGetNVMLVersion", [&](const LibraryCall&) { give_text("13.580.65.06", text, bytes); });
 }
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  return answer("nvmlSystemGetCudaDriverVersion", [&](const SeenGpu& gpu) { give(version, gpu.driver_version); });
+  return answer("nvmlSystemGetCudaDriverVersion",
+                [&](const LibraryCall& call) { give(version, call.gpu(0).driver_version); });
 }
 int nvmlSystemGetCudaDriverVersion(int* version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  return answer("nvmlDeviceGetCount", [&](const SeenGpu&) { give(count, 1); });
+  return answer("nvmlDeviceGetCount", [&](const LibraryCall& call) { give(count, call.gpus()); });
 }
 int nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  return answer("nvmlDeviceGetHandleByIndex", [&](const SeenGpu&) {
-    require(index == 0 && device != nullptr);
-    *device = &the_gpu;
+  return answer("nvmlDeviceGetHandleByIndex", [&](const LibraryCall& call) {
+    require(index < static_cast<unsigned>(call.gpus()) && device != nullptr);
+    *device = handle_of(static_cast<int>(index));
   });
 }
 int nvmlDeviceGetHandleByIndex(unsigned index, void** device) { return nvmlDeviceGetHandleByIndex_v2(index, device); }
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
-  return answer("nvmlDeviceGetHandleByUUID", [&](const SeenGpu& gpu) {
-    require(uuid != nullptr && device != nullptr);
-    require(gpu.uuid == uuid, not_found);
-    *device = &the_gpu;
+  return answer("nvmlDeviceGetHandleByUUID", [&](const LibraryCall& call) {
+    require(uuid != nullptr);
+    give_handle(call, device, [&](const SeenGpu& gpu) { return gpu.uuid == uuid; });
   });
 }
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
-  return answer("nvmlDeviceGetHandleByPciBusId", [&](const SeenGpu& gpu) {
-    require(bus_id != nullptr && device != nullptr);
-    const std::string_view wanted = bus_id;  // with four or eight digits of the domain, or none
-    require(wanted == gpu.bus_id || wanted == "0000" + gpu.bus_id || wanted == gpu.bus_id.substr(5), not_found);
-    *device = &the_gpu;
+  return answer("nvmlDeviceGetHandleByPciBusId", [&](const LibraryCall& call) {
+    require(bus_id != nullptr);
+    give_handle(call, device, [&, wanted = std::string_view(bus_id)](const SeenGpu& gpu) {
+      // With four or eight digits of the domain, or none.
+      return wanted == gpu.bus_id || wanted == "0000" + gpu.bus_id || wanted == gpu.bus_id.substr(5);
+    });
   });
 }
 int nvmlDeviceGetHandleByPciBusId(const char* bus_id, void** device) {
@@ -264,13 +286,13 @@ int nvmlDeviceGetUUID(void* device, char* text, unsigned bytes) {
   return of_device("nvmlDeviceGetUUID", device, [&](const SeenGpu& gpu) { give_text(gpu.uuid, text, bytes); });
 }
 int nvmlDeviceGetIndex(void* device, unsigned* index) {
-  return of_device("nvmlDeviceGetIndex", device, [&](const SeenGpu&) { give(index, 0); });
+  return of_device("nvmlDeviceGetIndex", device, [&](const SeenGpu&, int number) { give(index, number); });
 }
 int nvmlDeviceGetMinorNumber(void* device, unsigned* number) {
-  return of_device("nvmlDeviceGetMinorNumber", device, [&](const SeenGpu&) { give(number, 0); });
+  return of_device("nvmlDeviceGetMinorNumber", device, [&](const SeenGpu&, int gpu) { give(number, gpu); });
 }
 int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* info) {
-  return of_device("nvmlDeviceGetPciInfo", device, [&](const SeenGpu& gpu) { fill(gpu, info); });
+  return of_device("nvmlDeviceGetPciInfo", device, [&](const SeenGpu& gpu, int number) { fill(gpu, number, info); });
 }
 int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
   return of_device("nvmlDeviceGetMemoryInfo", device, [&](const SeenGpu& gpu) {
