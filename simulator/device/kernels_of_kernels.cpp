@@ -1,4 +1,5 @@
-// Launches, copies and fills that kernels ask the device for (state/device_runtime.hpp), carried out when they have ended.
+// Launches, copies and fills that kernels ask the device for (state/device_runtime.hpp), carried out when they have
+// ended.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -76,8 +76,8 @@ class DeviceRuntimeHost {
   ~DeviceRuntimeHost() = default;
 };
 
-/// The work that the threads of one kernel have asked for so far. A kernel that calls the device runtime runs its blocks in
-/// order, on one host thread, so there is no lock.
+/// The work that the threads of one kernel have asked for so far. A kernel that calls the device runtime runs its
+/// blocks in order, on one host thread, so there is no lock.
 struct DeviceRuntime {
   /// CUDA's limit of kernels that launch kernels that launch kernels …
   static constexpr int kDeepest = 24;
