@@ -73,9 +73,9 @@ constexpr const char* kSimulateFooter =
     R"text(convladder simulate [options] -- ./program arguments
 runs a whole CUDA program as nvcc or CMake has built it, and says on the standard error, at its end, what
 compute-sanitizer and a profiler would have said. Its own output is not touched. Options: --gpu, --gpu-count, --memory,
---checkers, --leak-check, --error-exitcode, --threads, --limit, --format, --output, --verbose. Its exit code is the program's;
---error-exitcode (1) where that is 0 and something was found; 2 where that is 0, but no CUDA was seen, or not all of it;
-128 + the signal.
+--driver-version, --checkers, --leak-check, --error-exitcode, --threads, --limit, --sample, --estimate, --format, --output, --verbose.
+Its exit code is the program's; --error-exitcode (1) where that is 0 and something was found; 2 where that is 0, but no CUDA was
+seen, or not all of it; 128 + the signal. convladder simulate --estimate -- ./program says how long that would take.
 With eval "$(convladder simulate --env [options])" every program that is started then is simulated, as by ctest.
 
 convladder simulate FILE... [options] runs a kernel of a PTX or CUDA file:

@@ -33,8 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
-constexpr std::array<std::string_view, 6> kOfPrograms = {"--gpu",        "--gpu-count", "--memory", "--error-exitcode",
-                                                         "--leak-check", "--env"};
+constexpr std::array<std::string_view, 9> kOfPrograms = {"--gpu",    "--gpu-count",      "--driver-version",
+                                                         "--memory", "--error-exitcode", "--leak-check",
+                                                         "--sample", "--estimate",       "--env"};
+/// Blocks of a launch that run for an estimate.
+constexpr std::uint64_t kEstimateBlocks = 32;
 constexpr std::array<std::string_view, 13> kOfFiles = {
     "--list",   "--no-counters", "--entry",    "--grid",           "--block", "--shared", "--arg",
     "--buffer", "--set",         "--compiler", "--compiler-flags", "--save",  "--expect"};
@@ -77,6 +80,21 @@ std::uint64_t parse_memory(const std::string& text) {
   throw UserError(fmt::format("--memory {}: expected a size such as 512M or 16G", text));
 }
 
+/// Parses "12.4": 12040, as cudaDriverGetVersion gives it.
+int parse_driver_version(const std::string& text) {
+  int major = 0;
+  int minor = 0;
+  const char* const end = text.data() + text.size();
+  const auto [dot, major_error] = std::from_chars(text.data(), end, major);
+  if (major_error == std::errc() && dot != end && *dot == '.') {
+    const auto [rest, minor_error] = std::from_chars(dot + 1, end, minor);
+    if (minor_error == std::errc() && rest == end && major >= 9 && major < 100 && minor >= 0 && minor < 10) {
+      return major * 1000 + minor * 10;
+    }
+  }
+  throw UserError(fmt::format("--driver-version {}: expected the CUDA version of a driver, such as 12.4", text));
+}
+
 stand_in::Settings settings_of(const ProgramArguments& given) {
   stand_in::Settings settings;
   settings.gpu = given.options.gpu;
@@ -87,6 +105,13 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
   }
   if (!given.options.gpu_count.empty()) {
     settings.gpu_count = parse_whole_number("--gpu-count", given.options.gpu_count, 1, stand_in::kMostGpus);
+  }
+  if (!given.options.driver_version.empty())
+    settings.driver_version = parse_driver_version(given.options.driver_version);
+  if (given.options.estimate) settings.sample_blocks = kEstimateBlocks;
+  if (!given.options.sample.empty()) {
+    settings.sample_blocks =
+        static_cast<std::uint64_t>(parse_whole_number("--sample", given.options.sample, 2, stand_in::kMostSampled));
   }
   settings.checkers = parse_checkers(given.checkers);
   settings.leaks = given.options.leak_check;
@@ -170,10 +195,15 @@ void add_program_options(CLI::App& simulate, ProgramOptions& options) {
   simulate.add_option("--gpu", options.gpu, "of a program: the GPU that it sees, of 'list --gpus' (default h100)");
   simulate.add_option("--gpu-count", options.gpu_count,
                       "of a program: how many of it there are (default 1, at most 16)");
+  simulate.add_option("--driver-version", options.driver_version,
+                      "of a program: CUDA version of its driver, such as 12.4 (default: the newest)");
   simulate.add_option("--memory", options.memory, "of a program: device memory, such as 16G (default: what is there)");
   simulate.add_flag("--leak-check", options.leak_check, "of a program: memory that is never freed is a finding");
   simulate.add_option("--error-exitcode", options.error_exitcode,
                       "of a program that exits with 0, if something was found (default 1)");
+  simulate.add_option("--sample", options.sample,
+                      "of a program: only so many blocks of a launch run, for a quick look; its results are wrong");
+  simulate.add_flag("--estimate", options.estimate, "of a program: run a sample and say how long the whole would take");
   simulate.add_flag("--env", options.environment, "print what a shell is to set for programs that are started later");
 }
 
@@ -209,6 +239,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   const int error_exitcode = parse_whole_number("--error-exitcode", given.options.error_exitcode, 0, 255);
   if (given.options.environment) {
     if (parts.has_program) throw UserError("--env prints what to set, and runs no program");
+    if (given.options.estimate) throw UserError("--estimate runs a program, and --env runs none");
     try {
       return print_environment(given, error_exitcode);
     } catch (const UserError&) {
@@ -236,7 +267,9 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   fmt::print(stderr, "{}",
              given.format == "json"
                  ? json
-                 : as_text(program_report(report), kTextColumns, given.verbose ? kAllShown : kMostShown));
+                 : as_text(given.options.estimate ? program_estimate(report) : program_report(report), kTextColumns,
+                           given.verbose ? kAllShown : kMostShown));
+  if (given.options.estimate) return report.processes.empty() ? kExitInconclusive : kExitOk;
   return exit_code_of(report, error_exitcode);
 }
 

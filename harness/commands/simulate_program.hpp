@@ -17,6 +17,9 @@ namespace convladder {
 struct ProgramOptions {
   std::string gpu = kUsualGpu;
   std::string gpu_count;
+  std::string driver_version;
+  std::string sample;
+  bool estimate = false;
   std::string memory;
   std::string error_exitcode = "1";
   bool leak_check = false;

@@ -145,10 +145,8 @@ std::string SimulatedDevice::run_with_requests(const Program& program, const Ker
     Requests requests(*this, item.depth);
     its.runtime = &requests.runtime;
     const std::size_t earlier = findings_.size();
-    LaunchResult result = run(child, its);
+    const std::string stopped = run_recorded(child, of_child, its);
     for (Finding& finding : std::span(findings_).subspan(earlier)) finding.launcher = kernel_text(item.work.place);
-    std::string stopped = result.stopped;
-    if (counts_) launches_.push_back({&child, of_child, std::move(result)});
     if (!stopped.empty()) return stopped;
     take(*item.module, requests.runtime);
   }
@@ -199,10 +197,13 @@ void SimulatedDevice::carry_out(const DeviceWork& work) {
   }
 }
 
-std::vector<std::string> SimulatedDevice::launched_kernels() const {
-  std::vector<std::string> names;
-  for (const RecordedLaunch& recorded : launches_) names.push_back(recorded.program->kernel->name);
-  return names;
+std::vector<LaunchedKernel> SimulatedDevice::launched_kernels() const {
+  std::vector<LaunchedKernel> kernels;
+  for (const RecordedLaunch& recorded : launches_) {
+    kernels.push_back(
+        {recorded.program->kernel->name, recorded.launch.grid.count(), recorded.result.blocks, recorded.seconds});
+  }
+  return kernels;
 }
 
 }  // namespace convladder::simulated

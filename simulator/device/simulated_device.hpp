@@ -24,6 +24,13 @@
 
 namespace convladder::simulated {
 
+/// The host's time for all blocks of a launch. Measured where all of them ran; otherwise scaled up from the two halves
+/// of the sample that ran.
+struct SecondsOfLaunch {
+  double low = 0;
+  double high = 0;
+};
+
 /// The counts of a launch, instruction by instruction.
 struct RecordedLaunch {
   const Program* program = nullptr;
@@ -32,6 +39,16 @@ struct RecordedLaunch {
   unsigned items_executed = 0;         ///< as in KernelCounters
   bool depends_on_data = false;        ///< as in KernelCounters
   std::optional<LaunchResult> half{};  ///< as `result`, but for half of the blocks that ran
+  double scale = 1;                    ///< of a sample: all blocks for each one that ran and that `result` has
+  SecondsOfLaunch seconds{};
+};
+
+/// A launch as its cost is told.
+struct LaunchedKernel {
+  std::string name;  ///< in the PTX
+  std::uint64_t blocks = 0;
+  std::uint64_t blocks_run = 0;
+  SecondsOfLaunch seconds;
 };
 
 /// A limit ended a launch: the message says which limit and where. The kernel's work until then is counted and in
@@ -57,6 +74,7 @@ struct SimulatedDeviceOptions {
   const GpuModel* gpu = &default_gpu_model();        ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
+  std::uint64_t sample_blocks = 0;                   ///< about so many blocks of a launch run, for a quick look; 0: all
   double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
                                                      ///< empty: the first
@@ -176,8 +194,8 @@ class SimulatedDevice final : public Device {
   /// Sets the figures of the machine that kernels are told when they ask.
   void set_runtime_facts(DeviceRuntimeFacts facts) { runtime_facts_ = std::move(facts); }
 
-  /// The names in the PTX of the kernels of the launches since the last `take_launches`, those by kernels included.
-  std::vector<std::string> launched_kernels() const;
+  /// The launches since the last `take_launches`, those by kernels included.
+  std::vector<LaunchedKernel> launched_kernels() const;
 
   /// The launches since the last call, in order, instruction by instruction.
   std::vector<RecordedLaunch> take_launches() { return std::exchange(launches_, {}); }
@@ -219,6 +237,9 @@ class SimulatedDevice final : public Device {
   void carry_out(const DeviceWork& work);
   void note_many_launches(const std::vector<DeviceWork>& work);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
+  /// Runs the launch, or a sample of its blocks, and keeps its counts.
+  std::string run_recorded(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
+  RecordedLaunch run_sample(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
 
   SimulatedDeviceOptions options_;
   DeviceMemory memory_;

@@ -1,5 +1,6 @@
 // The launches of the simulated device: which blocks run, which checkers observe them, and what is counted.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 
@@ -29,6 +30,10 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// How many threads a launch is worth: making a thread and waiting for it takes longer than a small launch.
 int worthwhile_threads(double seconds, int threads) {
   constexpr double kSecondsOfThread = 200e-6;
@@ -47,6 +52,14 @@ void extrapolate(std::vector<std::pair<std::string, double>>& values,
     const double per_place = (value - of_half) / (part - first_half);
     value = of_half + per_place * (places - first_half);
   }
+}
+
+/// Adds the counts of other blocks of the launch.
+void add_blocks(LaunchResult& result, const LaunchResult& others) {
+  for (std::size_t i = 0; i < result.counters.size(); ++i) result.counters[i] += others.counters[i];
+  result.caches += others.caches;
+  result.blocks += others.blocks;
+  result.stopped = others.stopped;
 }
 
 /// While it exists, memory is what the running kernel may reach.
@@ -215,10 +228,55 @@ std::string SimulatedDevice::run_counted(const Program& program, const KernelLau
     const unsigned end = (window_->first + window_->count - 1) / launch.items->per_block + 1;
     configuration.window = {launch.items->axis, first, end - first};
   }
-  LaunchResult result = run(program, configuration);
-  const std::string stopped = result.stopped;
-  if (counts_) launches_.push_back({&program, launch, std::move(result)});
+  return run_recorded(program, launch, std::move(configuration));
+}
+
+std::string SimulatedDevice::run_recorded(const Program& program, const KernelLaunch& launch,
+                                          LaunchConfiguration configuration) {
+  RecordedLaunch recorded{&program, launch, {}};
+  if (options_.sample_blocks > 0 && !launch.cooperative && launch.grid.count() > options_.sample_blocks) {
+    recorded = run_sample(program, launch, std::move(configuration));
+  } else {
+    const auto begin = std::chrono::steady_clock::now();
+    recorded.result = run(program, std::move(configuration));
+    recorded.seconds.low = recorded.seconds.high = seconds_since(begin);
+  }
+  const std::string stopped = recorded.result.stopped;
+  if (counts_) launches_.push_back(std::move(recorded));
   return stopped;
+}
+
+RecordedLaunch SimulatedDevice::run_sample(const Program& program, const KernelLaunch& launch,
+                                           LaunchConfiguration configuration) {
+  const std::uint64_t of_cluster = configuration.cluster.count();
+  const std::uint64_t clusters = std::max<std::uint64_t>(2, options_.sample_blocks / of_cluster);
+  // Blocks that communicate wait for those before them, and do not find them in a sample that is spread out.
+  configuration.sample = {clusters, 0, 2, program.needs_block_order};
+  RecordedLaunch recorded{&program, launch, {}};
+  const auto all = static_cast<double>(launch.grid.count());
+  const auto run_half = [&](std::uint64_t part, LaunchResult& result) {
+    configuration.sample.part = part;
+    const auto begin = std::chrono::steady_clock::now();
+    result = run(program, configuration);
+    return seconds_since(begin) * all / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
+  };
+  const double of_first = run_half(0, recorded.result);
+  double of_second = of_first;
+  if (recorded.result.stopped.empty()) {
+    LaunchResult second;
+    of_second = run_half(1, second);
+    add_blocks(recorded.result, second);
+  }
+  recorded.seconds = {std::min(of_first, of_second), std::max(of_first, of_second)};
+  recorded.scale = all / static_cast<double>(std::max<std::uint64_t>(1, recorded.result.blocks));
+  // The blocks that did not run would have written, too.
+  if (options_.checkers.initialization) {
+    for (const std::uint64_t begin : written_allocations(program, configuration.parameters, memory_)) {
+      const Allocation* const allocation = memory_.find(begin);
+      if (allocation != nullptr) written_.written(begin, allocation->end - begin);
+    }
+  }
+  return recorded;
 }
 
 EquivalentBlocks SimulatedDevice::equivalence(const Program& program, const KernelLaunch& launch,
@@ -275,6 +333,11 @@ std::vector<KernelCounters> SimulatedDevice::take_counters() {
       const ItemBlocks& items = *recorded.launch.items;
       extrapolate(values.modelled, half.modelled, recorded.items_executed / items.per_block,
                   extent(recorded.launch.grid, items.axis));
+    }
+    for (auto* const sums : {&values.counted, &values.modelled}) {
+      for (auto& [name, value] : *sums) {
+        if (name.ends_with(".sum")) value *= recorded.scale;
+      }
     }
     counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
                         std::move(values.counted), std::move(values.modelled), recorded.items_executed,

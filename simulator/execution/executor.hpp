@@ -20,6 +20,15 @@ struct PlacesOfBlocks {
   unsigned count = 0;
 };
 
+/// A sample of the blocks of a launch, in whole clusters: `count` of them in all, in `parts` runs one after the other,
+/// of which this is number `part`.
+struct BlockSample {
+  std::uint64_t count = 0;  ///< 0: all blocks run
+  std::uint64_t part = 0;
+  std::uint64_t parts = 1;
+  bool from_first_on = false;  ///< the first clusters of the grid; otherwise they are spread over it, with its ends
+};
+
 /// The workspace of the grid barriers of cooperative groups: cooperative_groups/details/driver_abi.h, grid_workspace.
 inline constexpr std::uint64_t kGridWorkspaceBytes = 64;
 
@@ -39,6 +48,7 @@ struct LaunchConfiguration {
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;           ///< laid out as Program::parameter_offsets says
   PlacesOfBlocks window;                       ///< blocks that run; a count of 0 stands for all
+  BlockSample sample;                          ///< of the blocks that run
   const GpuModel* gpu = &default_gpu_model();  ///< block b runs on its multiprocessor b modulo their number
   bool is_counted = true;                      ///< without counting, counters are of no use and the launch is faster
   bool with_caches = true;                     ///< whether traffic below the L1 is counted

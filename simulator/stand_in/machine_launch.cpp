@@ -233,7 +233,7 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
   }
   if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
   // The first launch is the function's, the others are of kernels that it and its children have launched.
-  const std::vector<std::string> names = device_.launched_kernels();
+  const std::vector<simulated::LaunchedKernel> kernels = device_.launched_kernels();
   const std::vector<KernelCounters> all = device_.take_counters();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const KernelCounters& counters = all[i];
@@ -244,7 +244,14 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     const double share = std::min(1.0, static_cast<double>(counters.grid.count()) / resident);
     const std::string& written = i == 0 ? function.written : counters.kernel;
     trace.add(written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.launched(names[i], 1, ns, counters);
+    report.launched(kernels[i].name, 1, ns, counters);
+    report.cost(kernels[i]);
+    if (kernels[i].blocks_run < kernels[i].blocks) {
+      report.unseen(
+          fmt::format("a sample of {} blocks ran of a launch that has more: results are not those of the "
+                      "program, and counters and times are scaled up",
+                      settings.sample_blocks));
+    }
     if (collects_counters) {
       collected_counters.push_back(counters);
       collected_counters.back().kernel = written;

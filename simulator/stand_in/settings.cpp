@@ -177,6 +177,8 @@ Settings parse_settings(const std::string& text) {
   if (place.has("idle_operations")) {
     settings.idle_operations = place.at("idle_operations").whole<std::uint64_t>(0, UINT64_MAX);
   }
+  if (place.has("sample_blocks"))
+    settings.sample_blocks = place.at("sample_blocks").whole<std::uint64_t>(0, kMostSampled);
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
   if (place.has("begin")) settings.begin = place.at("begin").truth();
   if (place.has("trace")) settings.trace = place.at("trace").text();
@@ -188,6 +190,10 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("real_clock")) settings.real_clock = read_real_clock(place.at("real_clock"));
   place.refuse_others();
+  if (settings.real_clock && settings.sample_blocks > 0) {
+    throw UserError(fmt::format("{}: with the real clock all blocks run, and sample_blocks is {}", kSettingsVariable,
+                                settings.sample_blocks));
+  }
   if (settings.real_clock && settings.gpu_count > 1) {
     throw UserError(fmt::format("{}: the real clock is that of one GPU, and gpu_count is {}", kSettingsVariable,
                                 settings.gpu_count));
@@ -208,6 +214,7 @@ std::string settings_text(const Settings& settings) {
                        {"launch_seconds", settings.launch_seconds},
                        {"launch_operations", settings.launch_operations},
                        {"idle_operations", settings.idle_operations},
+                       {"sample_blocks", settings.sample_blocks},
                        {"leaks", settings.leaks},
                        {"begin", settings.begin},
                        {"trace", settings.trace},

@@ -78,6 +78,7 @@ struct Settings {
   double launch_seconds = 600;          ///< time after which a kernel is ended; 0: never
   std::uint64_t launch_operations = 0;  ///< instructions of warps after which a kernel is ended; 0: never
   std::uint64_t idle_operations = 0;    ///< as launch_operations, for instructions of a block that change no memory
+  std::uint64_t sample_blocks = 0;      ///< of a launch with more blocks so many run, for a quick look; 0: all
   bool leaks = false;                   ///< whether memory that is never freed is a finding
   bool begin = false;                   ///< whether the report also says that a process begins
   std::string trace;                    ///< file that gets a line of JSON for every event on the device; empty: none
@@ -88,6 +89,9 @@ struct Settings {
   std::vector<Fault> faults;
   std::optional<RealClock> real_clock;  ///< none: the clock is virtual
 };
+
+/// The largest sample_blocks.
+inline constexpr int kMostSampled = 1'000'000'000;
 
 /// Reads the variable's value, JSON: {"gpu": "a100", "checkers": ["memory"]}; an empty text gives the defaults. Throws
 /// UserError that names the member.

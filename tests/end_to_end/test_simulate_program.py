@@ -211,6 +211,69 @@ def test_environment_for_a_shell(programs: Path) -> None:
     assert all(line.startswith("convladder: ") for line in done.stderr.splitlines())
 
 
+SAMPLED = """
+    #include <cstdio>
+    __global__ void scale(const float* a, float* b) { int i = blockIdx.x * blockDim.x + threadIdx.x; b[i] = 2 * a[i]; }
+    __global__ void past_the_end(float* b) { int i = blockIdx.x * blockDim.x + threadIdx.x; b[i + 1] = 1; }
+    __global__ void in_turn(volatile int* turn) {  // each block waits for the one before it
+      while (*turn != int(blockIdx.x)) {}
+      *turn = int(blockIdx.x) + 1;
+    }
+    int main(int argc, char**) {
+      float *a, *b;
+      int* turn;
+      cudaMalloc(&a, 1000 * 256);
+      cudaMalloc(&b, 1000 * 256);
+      cudaMalloc(&turn, 4);
+      cudaMemset(a, 0, 1000 * 256);
+      cudaMemset(turn, 0, 4);
+      scale<<<1000, 64>>>(a, b);
+      scale<<<1000, 64>>>(b, a);
+      scale<<<8, 64>>>(b, a);
+      in_turn<<<100, 1>>>(turn);
+      if (argc > 1) past_the_end<<<1000, 64>>>(b);
+      int version = 0;
+      cudaDriverGetVersion(&version);
+      printf("%d %s\\n", version, cudaGetErrorName(cudaDeviceSynchronize()));
+    }
+"""
+
+
+def test_a_sample_of_the_blocks_and_the_cost_of_all(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "sampled.cu").write_text(SAMPLED, encoding="utf-8")
+    nvcc(tmp_path, "-arch=compute_75", "sampled.cu", "-o", "sampled")
+
+    def kernels(*words: str, code: int) -> dict[str, Any]:
+        done = run("simulate", *words, "--output", "report.json", "--", "./sampled", cwd=tmp_path)
+        assert (done.stdout, done.returncode) == ("13000 cudaSuccess\n", code), done.stdout + done.stderr
+        report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+        jsonschema.validate(report, SCHEMA)
+        assert report["processes"][0]["findings"] == []
+        return {kernel["name"]: kernel for kernel in report["processes"][0]["kernels"]}
+
+    whole, sample = kernels(code=0), kernels("--sample", "10", code=2)
+    # All blocks do the same, so counts are those of the whole run.
+    for counter in ("smsp__inst_executed.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"):
+        assert sample["scale"]["counters"][counter] == pytest.approx(whole["scale"]["counters"][counter])
+    assert (whole["scale"]["blocks"], whole["scale"]["blocks_run"]) == (2008, 2008) and "host_seconds" not in whole["scale"]
+    assert (sample["scale"]["blocks"], sample["scale"]["blocks_run"]) == (2008, 28)
+    assert 0 < sample["scale"]["host_seconds"]["low"] <= sample["scale"]["host_seconds"]["high"]
+    assert sample["in_turn"]["blocks_run"] == 10
+
+    # The last block is in the sample; other findings there are none.
+    done = run("simulate", "--sample", "2", "--", "./sampled", "more", cwd=tmp_path)
+    assert done.returncode == 1 and "findings: 1\n" in done.stderr, done.stderr
+    assert "by block (999, 0, 0), thread (63, 0, 0)" in done.stderr
+
+    done = run("simulate", "--estimate", "--", "./sampled", cwd=tmp_path)
+    assert done.returncode == 0 and "findings" not in done.stderr, done.stderr
+    assert re.search(r"^the whole run would take about \d", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(r"s +3 +2,008 +72  scale$", done.stderr, re.MULTILINE), done.stderr
+
+    done = run("simulate", "--driver-version", "12.4", "--", "./sampled", cwd=tmp_path)
+    assert done.stdout == "12040 cudaErrorInsufficientDriver\n", done.stderr
+
+
 def test_what_cannot_be_simulated_is_said_in_one_line(programs: Path, tmp_path: Path) -> None:
     def refused(*words: str, said: str) -> None:
         assert_refused(run("simulate", *words, cwd=programs), said)
@@ -224,6 +287,9 @@ def test_what_cannot_be_simulated_is_said_in_one_line(programs: Path, tmp_path: 
     refused("--grid", "2", "--", "./seeded", said="--grid is for a kernel")
     refused("--gpu", "gtx", "--", "./seeded", said="unknown GPU 'gtx'")
     refused("--memory", "much", "--", "./seeded", said="--memory much: expected a size")
+    refused("--sample", "1", "--", "./seeded", said="--sample: expected a whole number from 2")
+    refused("--driver-version", "12", "--", "./seeded", said="--driver-version 12: expected the CUDA version of a driver")
+    refused("--env", "--estimate", said="--estimate runs a program")
     refused("--error-exitcode", "256", "--", "./seeded", said="--error-exitcode")
     refused("--env", "--", "./seeded", said="--env prints")
     refused("--leak-check", "nowhere.ptx", said="--leak-check is for a program")

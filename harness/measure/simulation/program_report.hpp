@@ -52,4 +52,7 @@ void read_processes(const std::string& lines, ProgramReport& report);
 /// In the order and with the tables that people know from compute-sanitizer and nvprof.
 Report program_report(const ProgramReport& program);
 
+/// The time that simulating all blocks of the program would take on this machine, from a run of a sample of them.
+Report program_estimate(const ProgramReport& program);
+
 }  // namespace convladder

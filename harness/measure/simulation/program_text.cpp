@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/measure/simulation/checkers_argument.hpp"
 #include "harness/measure/simulation/program_report.hpp"
 #include "harness/measure/simulation/simulation_report.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
@@ -165,17 +166,30 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
      {"read", "DRAM bytes", {"dram__bytes_read.sum", ""}},
      {"written", "DRAM bytes", {"dram__bytes_write.sum", ""}}}};
 
-void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
-  const ShortNames names = short_kernel_names(processes);
+/// The kernels of all processes.
+std::vector<stand_in::KernelSum> kernel_rows(const std::vector<ProcessReport>& processes) {
   std::vector<stand_in::KernelSum> rows;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) {
       auto row = std::ranges::find(rows, kernel.name, &stand_in::KernelSum::name);
-      if (row == rows.end()) row = rows.insert(rows.end(), {kernel.name, {}, {}});
+      if (row == rows.end()) {
+        row = rows.insert(rows.end(), kernel);
+        continue;
+      }
       row->predicted.add(kernel.predicted);
       for (const auto& [metric, value] : kernel.counters) row->counters[metric] += value;
+      row->blocks += kernel.blocks;
+      row->blocks_run += kernel.blocks_run;
+      row->low_seconds += kernel.low_seconds;
+      row->high_seconds += kernel.high_seconds;
     }
   }
+  return rows;
+}
+
+void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
+  const ShortNames names = short_kernel_names(processes);
+  std::vector<stand_in::KernelSum> rows = kernel_rows(processes);
   if (rows.empty()) return;
   const auto value = [](const stand_in::KernelSum& row, const char* metric) {
     const auto found = row.counters.find(metric);
@@ -196,7 +210,10 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
     cell.push_back(shown_kernel(names, row.name));
     cells.push_back(std::move(cell));
   }
-  ReportSection& section = report.section("counters, summed over launches (counted, but for DRAM, which is modelled)");
+  const bool is_sampled = std::ranges::any_of(rows, &stand_in::KernelSum::is_sampled);
+  ReportSection& section = report.section(
+      is_sampled ? "counters, scaled up from the blocks that ran (DRAM: far too high where blocks share data)"
+                 : "counters, summed over launches (counted, but for DRAM, which is modelled)");
   section.table(std::move(columns), std::move(cells), kIndent);
 }
 
@@ -274,6 +291,7 @@ void add_cost(ReportSection& section, const std::vector<ProcessReport>& processe
   double kernel_seconds = 0;
   std::uint64_t device_bytes = 0;
   std::uint64_t host_bytes = 0;
+  bool is_sampled = false;
   for (const ProcessReport& process : processes) {
     seconds += process.seconds;
     kernel_seconds += process.kernel_seconds;
@@ -281,11 +299,12 @@ void add_cost(ReportSection& section, const std::vector<ProcessReport>& processe
     host_bytes = std::max(host_bytes, process.most_resident_bytes);
     for (const stand_in::KernelSum& kernel : process.kernels) {
       const auto found = kernel.counters.find("smsp__thread_inst_executed_pred_on.sum");
+      is_sampled = is_sampled || kernel.is_sampled();
       if (found != kernel.counters.end()) instructions += found->second;
     }
   }
   const std::string kernels =
-      kernel_seconds > 0 && instructions > 0
+      kernel_seconds > 0 && instructions > 0 && !is_sampled
           ? fmt::format(", kernels in {}: {} thread instructions/s", time_text(kernel_seconds * 1e9),
                         rate_text(instructions / kernel_seconds))
           : "";
@@ -293,6 +312,14 @@ void add_cost(ReportSection& section, const std::vector<ProcessReport>& processe
   section.paragraph(fmt::format("most memory: {} of the device, {} of the host",
                                 bytes_text(static_cast<double>(device_bytes)),
                                 bytes_text(static_cast<double>(host_bytes))));
+}
+
+/// "12 s", "12 s to 15 s".
+std::string from_to(double low, double high) {
+  const std::string first = time_text(low * 1e9);
+  const std::string last = time_text(high * 1e9);
+  if (high < 60) return first == last ? first : fmt::format("{} to {}", first, last);
+  return fmt::format("{} to {}", duration_text(low), duration_text(high));
 }
 
 std::string end_text(const ProgramEnd& end) {
@@ -335,6 +362,46 @@ Report program_report(const ProgramReport& program) {
   add_leaks(report, program);
   if (!has_failed) report.sections.push_back(remarks);
   add_cost(report.section(), processes);
+  return report;
+}
+
+Report program_estimate(const ProgramReport& program) {
+  Report report;
+  report.section().paragraph(fmt::format("{} on the simulated {}{}", printable(program.command[0]),
+                                         printable(find_gpu(program.settings.gpu)->title), end_text(program.end)),
+                             "convladder: ");
+  std::vector<stand_in::KernelSum> rows = kernel_rows(program.processes);
+  if (rows.empty()) {
+    report.section().paragraph("no kernel has run, so there is nothing to estimate");
+    report.sections.push_back(remarks_of(program));
+    return report;
+  }
+  std::ranges::stable_sort(rows, std::greater{}, &stand_in::KernelSum::high_seconds);
+  const ShortNames names = short_kernel_names(program.processes);
+  double low = 0;
+  double high = 0;
+  std::vector<std::vector<std::string>> cells;
+  for (const stand_in::KernelSum& row : rows) {
+    low += row.low_seconds;
+    high += row.high_seconds;
+    cells.push_back({from_to(row.low_seconds, row.high_seconds), grouped(row.predicted.count), grouped(row.blocks),
+                     grouped(row.blocks_run), shown_kernel(names, row.name)});
+  }
+  double others = 0;
+  for (const ProcessReport& process : program.processes) others += process.seconds - process.kernel_seconds;
+  ReportSection& section =
+      report.section(fmt::format("the whole run would take about {}", from_to(low + others, high + others)));
+  section.table({right("time"), right("launches"), right("blocks"), right("of them ran"), left("kernel")},
+                std::move(cells), kIndent);
+  const simulated::CheckerSet& checkers = program.settings.checkers;
+  section.paragraph(
+      fmt::format("From the two halves of a sample of {} blocks of each launch, {}, on this machine as busy as it was. "
+                  "Beside the kernels the program took {}. With right results it may launch others.",
+                  program.settings.sample_blocks,
+                  checkers.any() ? "with the checkers " + checkers_text(checkers) : "without checkers",
+                  time_text(others * 1e9)),
+      "  ");
+  report.sections.push_back(remarks_of(program));
   return report;
 }
 

@@ -168,7 +168,13 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
     return json;
   };
   const auto kernel = [](const stand_in::KernelSum& one) -> ordered_json {
-    return {{"name", one.name}, {"predicted", times_json(one.predicted)}, {"counters", one.counters}};
+    ordered_json json = {{"name", one.name},
+                         {"predicted", times_json(one.predicted)},
+                         {"counters", one.counters},
+                         {"blocks", one.blocks},
+                         {"blocks_run", one.blocks_run}};
+    if (one.is_sampled()) json["host_seconds"] = {{"low", one.low_seconds}, {"high", one.high_seconds}};
+    return json;
   };
   const auto copy = [](const stand_in::CopySum& one) -> ordered_json {
     return {{"name", one.what}, {"predicted", times_json(one.predicted)}, {"bytes", one.bytes}};

@@ -39,9 +39,19 @@ struct KernelSum {
   std::string name;
   Times predicted;
   std::map<std::string, double> counters;  ///< sums of those counted and modelled metrics that are sums, by their names
+  std::uint64_t blocks = 0;                ///< of all launches
+  std::uint64_t blocks_run = 0;            ///< fewer: only a sample of them ran, and counters and times are scaled up
+  double low_seconds = 0;                  ///< the host's time if all blocks ran, at least and at most
+  double high_seconds = 0;
+
+  bool is_sampled() const { return blocks_run < blocks; }
 
   static void each_field(auto&& field, auto& its) {
     field("name", its.name, "predicted", its.predicted, "counters", its.counters);
+    field.lately("blocks", its.blocks);
+    field.lately("blocks_run", its.blocks_run);
+    field.lately("low_seconds", its.low_seconds);
+    field.lately("high_seconds", its.high_seconds);
   }
 };
 

@@ -64,6 +64,14 @@ void Report::launched(const std::string& name, std::uint64_t times, Nanoseconds 
   }
 }
 
+void Report::cost(const simulated::LaunchedKernel& launched) {
+  KernelSum& sum = kernels_[launched.name];
+  sum.blocks += launched.blocks;
+  sum.blocks_run += launched.blocks_run;
+  sum.low_seconds += launched.seconds.low;
+  sum.high_seconds += launched.seconds.high;
+}
+
 void Report::copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes) {
   CopySum& sum = copies_[what];
   sum.what = what;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/device/simulated_device.hpp"
 #include "simulator/stand_in/report/process_report.hpp"
 
 namespace convladder::stand_in {
@@ -34,6 +35,8 @@ class Report {
   /// Notes `times` launches that did the same and took `total_ns` together. `name` is the name in the PTX: names as
   /// written may be ambiguous.
   void launched(const std::string& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
+  /// Notes what the launch of a kernel costs the host.
+  void cost(const simulated::LaunchedKernel& launched);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { sums_.allocations.push_back(std::move(note)); }
   /// Notes that so many bytes of the device are in use.
