@@ -24,6 +24,11 @@ std::string file_with(const void* address) {
   return path.filename().string();
 }
 
+/// Whether it is one of NVIDIA's compilers: these ask the driver for more and do well without.
+bool is_compiler(const std::string& library) {
+  return library.starts_with("libnvrtc.so") || library.starts_with("libnvJitLink.so");
+}
+
 }  // namespace
 
 extern "C" {
@@ -52,6 +57,7 @@ CUresult cuGetProcAddress(const char* name, void** address, int version, cuuint6
 CUresult cuGetExportTable(const void** table, const CUuuid* /*id*/) {
   if (table != nullptr) *table = nullptr;
   const std::string caller = file_with(__builtin_return_address(0));
+  if (is_compiler(caller)) return CUDA_ERROR_NOT_SUPPORTED;
   return answer_driver("cuGetExportTable", Needs::nothing, [&caller](Machine& machine) {
     machine.report.not_supported("cuGetExportTable");
     if (!holds_no_ptx(caller)) {

@@ -68,6 +68,7 @@ def test_library_is_as_documented(folder: Path, tmp_path: Path, name: str):
     done, reports = run_on_stand_in(program_of(folder, name), tmp_path, checkers=checkers)
     assert (done.stdout, done.returncode) == ("all as documented\n", 0), done.stderr
     assert reports[0]["findings"] == []
+    assert "cuGetExportTable" not in reports[0]["not_supported"]  # NVIDIA's NVRTC asks for it, and does well without
     computed = {call["library"] for call in reports[0]["library_calls"]}
     assert computed == {"cufft": {"cuFFT"}, "curand": {"cuRAND"}, "cudnn": {"cuDNN"}}.get(name, set())
 
