@@ -22,7 +22,8 @@ The GoogleTests of a folder run in one process. To ctest they are one test: -R g
                   builds, links and runs the bundle and the package
   --asan          only the sanitized build
   --no-asan       without the sanitized build
-  --fuzz SECONDS  also run each libFuzzer target for SECONDS (needs clang)
+  --fuzz SECONDS  also run each libFuzzer target for SECONDS (needs clang), and random kernels against a CPU emulation
+                  (tests/fuzz/random_kernels.py, needs nvcc)
   -k EXPRESSION   only the tests of pytest whose names match, as with pytest's own -k, and nothing else; builds only the
                   programs that they run. The sanitized build leaves out those of the scripts
 
@@ -134,6 +135,24 @@ run_fuzz() {
     fi
     rm -rf "$corpus"
   done
+  run_random_kernels
+}
+
+# Kernels against a CPU emulation: compiled by nvcc, run by the release build, and so no target of libFuzzer.
+run_random_kernels() {
+  local log status=0
+  build_preset release convladder
+  log=$(mktemp)
+  "$root/tests/fuzz/random_kernels.py" --count 1000000 --seconds "$fuzz_seconds" --seed "$(date +%s)" >"$log" 2>&1 || status=$?
+  case $status in
+    0) checks+=(--check "fuzz: random_kernels=passed") ;;
+    77) checks+=(--check "fuzz: random_kernels=skipped:nvcc is missing") ;;
+    *)
+      tail -n 30 "$log"
+      checks+=(--check "fuzz: random_kernels=failed")
+      ;;
+  esac
+  rm -f "$log"
 }
 
 # files_with_names FOLDER: the files of tests/FOLDER with a test that $names chooses, as ctest calls them, a line each.
