@@ -144,6 +144,46 @@ def _ptx() -> dict[str, Ptx]:
         "cvt_e4m3x2": Ptx(u32, (f32, f32), "{.reg .b16 t; cvt.rn.satfinite.e4m3x2.f32 t, %1, %2; cvt.u32.u16 %0, t;}", 89),
         "cvt_e5m2x2": Ptx(u32, (f32, f32), "{.reg .b16 t; cvt.rn.satfinite.e5m2x2.f32 t, %1, %2; cvt.u32.u16 %0, t;}", 89),
     }
+    pair, mixed = "{.reg .pred p, q; ", "{.reg .pred p, q, r; setp.ne.u32 r, %3, 0; "
+    table.update({
+        "add_f16x2": Ptx(u32, (u32, u32), "add.f16x2 %0, %1, %2;"),
+        "fma_f16x2": Ptx(u32, (u32,) * 3, "fma.rn.f16x2 %0, %1, %2, %3;"),
+        "mul_sat_f16x2": Ptx(u32, (u32, u32), "mul.rn.sat.f16x2 %0, %1, %2;"),
+        "set_gt_f16x2": Ptx(u32, (u32, u32), "set.gt.f16x2.f16x2 %0, %1, %2;"),
+        "min_f16x2": Ptx(u32, (u32, u32), "min.f16x2 %0, %1, %2;", 80),
+        "max_nan_bf16x2": Ptx(u32, (u32, u32), "max.NaN.bf16x2 %0, %1, %2;", 80),
+        "fma_relu_bf16x2": Ptx(u32, (u32,) * 3, "fma.rn.relu.bf16x2 %0, %1, %2, %3;", 80),
+        "sub_bf16x2": Ptx(u32, (u32, u32), "sub.rn.bf16x2 %0, %1, %2;", 90),
+        "vadd_sat": Ptx(u32, (u32, u32), "vadd.u32.s32.u32.sat %0, %1.b1, %2.h1;"),
+        "vsub_parts": Ptx(u32, (u32, u32), "vsub.s32.u32.u32 %0, %1.h0, %2.b3;"),
+        "vabsdiff_sat": Ptx(u32, (i32, i32), "vabsdiff.u32.s32.s32.sat %0, %1, %2;"),
+        "vmax_add": Ptx(u32, (i32, i32, i32), "vmax.s32.s32.s32.add %0, %1, %2, %3;"),
+        "vmad_shr15": Ptx(u32, (u32, u32, u32), "vmad.u32.u32.u32.shr15 %0, %1.h1, %2.h0, %3;"),
+        "vset_lt": Ptx(u32, (i32, u32), "vset.s32.u32.lt %0, %1, %2;"),
+        "vshr_clamp": Ptx(i32, (i32, u32), "vshr.s32.s32.u32.clamp %0, %1, %2.b0;"),
+        "fma_f32x2": Ptx(u64, (u64,) * 3, "fma.rn.f32x2 %0, %1, %2, %3;", 100),
+        "add_rz_f32x2": Ptx(u64, (u64, u64), "add.rz.f32x2 %0, %1, %2;", 100),
+        "min3_f32": Ptx(f32, (f32,) * 3, "min.f32 %0, %1, %2, %3;", 100),
+        "fma_mixed_f16": Ptx(f32, (u16, u16, f32), "fma.rn.f32.f16 %0, %1, %2, %3;", 100),
+        "add_mixed_bf16": Ptx(f32, (u16, f32), "add.rz.f32.bf16 %0, %1, %2;", 100),
+        "cvt_relu_bf16x2": Ptx(u32, (f32, f32), "cvt.rn.relu.bf16x2.f32 %0, %1, %2;", 80),
+        "cvt_rz_f16x2": Ptx(u32, (f32, f32), "cvt.rz.f16x2.f32 %0, %1, %2;", 80),
+        "cvt_f16x2_e4m3x2": Ptx(u32, (u16,), "cvt.rn.f16x2.e4m3x2 %0, %1;", 89),
+        "cvt_f16x2_e5m2x2": Ptx(u32, (u16,), "cvt.rn.f16x2.e5m2x2 %0, %1;", 89),
+        "dp4a_mixed": Ptx(i32, (u32, i32, i32), "dp4a.u32.s32 %0, %1, %2, %3;"),
+        "dp2a_mixed": Ptx(i32, (i32, u32, i32), "dp2a.hi.s32.u32 %0, %1, %2, %3;"),
+        "mad_with_carry_64": Ptx(u64, (u64,) * 4,
+                                 "{.reg .b64 t; mad.lo.cc.u64 t, %1, %2, %3; madc.hi.u64 %0, %1, %2, %4;}"),
+        "max_relu_s32": Ptx(i32, (i32, i32), "max.relu.s32 %0, %1, %2;", 90),
+        "sad_u64": Ptx(u64, (u64,) * 3, "sad.u64 %0, %1, %2, %3;"),
+        "set_ge_f32": Ptx(f32, (f32, f32), "set.ge.f32.f32 %0, %1, %2;"),
+        "lop3_or": Ptx(u32, (u32,) * 4, pair + "setp.ne.u32 q, %4, 0; .reg .b32 d; "
+                       "lop3.or.b32 d|p, %1, %2, %3, 0x5a, q; selp.u32 %0, 1, 0, p;}"),
+        "setp_xor": Ptx(u32, (i32, i32, u32), mixed + "setp.lt.xor.s32 p|q, %1, %2, r; .reg .b32 d; "
+                        "selp.u32 d, 1, 0, p; selp.u32 %0, 2, 0, q; or.b32 %0, %0, d;}"),
+        "setp_and_f32": Ptx(u32, (f32, f32, u32), mixed + "setp.geu.and.f32 p|q, %1, %2, r; .reg .b32 d; "
+                            "selp.u32 d, 1, 0, p; selp.u32 %0, 2, 0, q; or.b32 %0, %0, d;}"),
+    })
     for mode in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"):
         table[f"prmt_{mode}"] = Ptx(u32, (u32,) * 3, f"prmt.b32.{mode} %0, %1, %2, %3;")
     for way, kind in itertools.product(("clamp", "wrap"), ("s32", "u32")):
@@ -269,7 +309,9 @@ def _operations() -> list[Operation]:
     add("f16", "f16 f16", "__hdiv({0}, {1})")
     add("f16", "f16", "hsqrt({0})")
     for name, ptx in PTX.items():
-        marks = ", ".join(f"{{{i}}}" for i in range(len(ptx.arguments)))
+        # A NaN's sign is not told, so none gives its sign to a result.
+        mark = "plain({{{}}})" if name == "max_xorsign_f32" else "{{{}}}"
+        marks = ", ".join(mark.format(i) for i in range(len(ptx.arguments)))
         found.append(Operation(ptx.result, ptx.arguments, f"ptx_{name}({marks})"))
     return found
 
@@ -668,7 +710,6 @@ class Generator:
         word = f"(unsigned*)({place})"
         wide = f"(unsigned long long*)({place})"
         value = self.expression("u32", 2)
-        scope = self.draw.choice(("", "", "_system"))
         choices = [
             f"atomicAdd({word.format(0)}, {value});", f"atomicMin({word.format(1)}, {value});",
             f"atomicMax({word.format(2)}, {value});", f"atomicAnd({word.format(3)}, {value});",
@@ -681,7 +722,6 @@ class Generator:
             f"atomicAdd((double*)({place.format(14)}), __uint2double_rn({value} & 255u));",
         ]
         chosen = self.draw.choice(choices)
-        del scope
         return Node(chosen)
 
     # -- what only stands where all threads of the block are ----------------------------------------------------------
@@ -782,6 +822,12 @@ class Generator:
 
     def own_atomic(self) -> Node:
         """An atomic operation on a word of the thread's own: what it returns is known."""
+        if self.draw.random() < 0.4:
+            place, kind = "(unsigned long long*)(out + 4 * thread)", "u64"
+            way = self.draw.choice(("Add", "Exch", "Min", "Max", "And", "Or", "Xor", "CAS"))
+            first, given = self.expression(kind, 1), self.expression(kind, 2)
+            given = f"{self.expression(kind, 1)}, {given}" if way == "CAS" else given
+            return Node("{", [Node(f"*{place} = {first};"), Node(f"sum = sum * 31u ^ fold(atomic{way}({place}, {given}));")])
         slot = self.next_slot()
         place = f"&OUT({slot})"
         value = self.expression("u32", 2)

@@ -245,3 +245,143 @@ inline u32 ptx_cvt_e5m2x2(float a, float b) {
   if (emulated::architecture < 89) return 0;
   return eight_bits(a, 3, -14, 15, 57344) << 8U | eight_bits(b, 3, -14, 15, 57344);
 }
+
+// -- several in a register --------------------------------------------------------------------------------------------
+template <class Type, class Function>
+u32 by_number(u32 a, u32 b, u32 c, Function function) {
+  u32 result = 0;
+  for (unsigned i = 0; i < 32; i += 16) {
+    const auto of = [i](u32 word) { return Type{static_cast<std::uint16_t>(word >> i)}; };
+    result |= u32{function(of(a), of(b), of(c)).bits} << i;
+  }
+  return result;
+}
+inline u32 ptx_add_f16x2(u32 a, u32 b) {
+  return by_number<__half>(a, b, 0, [](__half x, __half y, __half) { return __hadd(x, y); });
+}
+inline u32 ptx_fma_f16x2(u32 a, u32 b, u32 c) {
+  return by_number<__half>(a, b, c, [](__half x, __half y, __half z) { return __hfma(x, y, z); });
+}
+inline u32 ptx_mul_sat_f16x2(u32 a, u32 b) {
+  return by_number<__half>(a, b, 0, [](__half x, __half y, __half) { return __hmul_sat(x, y); });
+}
+inline u32 ptx_set_gt_f16x2(u32 a, u32 b) {
+  return by_number<__half>(a, b, 0,
+                           [](__half x, __half y, __half) { return __half{__hlt(y, x) ? U2{0x3c00} : U2{0}}; });
+}
+inline u32 ptx_min_f16x2(u32 a, u32 b) {
+  if (emulated::architecture < 80) return 0;
+  return by_number<__half>(a, b, 0, [](__half x, __half y, __half) { return __hmin(x, y); });
+}
+inline u32 ptx_max_nan_bf16x2(u32 a, u32 b) {
+  if (emulated::architecture < 80) return 0;
+  using T = __nv_bfloat16;
+  return by_number<T>(a, b, 0, [](T x, T y, T) { return __hmax_nan(x, y); });
+}
+/// Negative results are +0.
+SMALL not_negative(OPERAND a) { return a.value() <= 0 ? OPERAND{0} : a; }
+inline u32 ptx_fma_relu_bf16x2(u32 a, u32 b, u32 c) {
+  if (emulated::architecture < 80) return 0;
+  using T = __nv_bfloat16;
+  return by_number<T>(a, b, c, [](T x, T y, T z) { return not_negative(__hfma(x, y, z)); });
+}
+inline u32 ptx_sub_bf16x2(u32 a, u32 b) {
+  if (emulated::architecture < 90) return 0;
+  using T = __nv_bfloat16;
+  return by_number<T>(a, b, 0, [](T x, T y, T) { return __hsub(x, y); });
+}
+inline u32 ptx_cvt_relu_bf16x2(float a, float b) {
+  if (emulated::architecture < 80) return 0;
+  using T = __nv_bfloat16;
+  const auto of = [](float x) { return u32{not_negative(T::of(x, Rounding::kNearest)).bits}; };
+  return of(a) << 16U | of(b);
+}
+inline u32 ptx_cvt_rz_f16x2(float a, float b) {
+  if (emulated::architecture < 80) return 0;
+  return u32{__half::of(a, Rounding::kZero).bits} << 16U | __half::of(b, Rounding::kZero).bits;
+}
+inline u32 ptx_cvt_f16x2_e4m3x2(unsigned short a) {
+  if (emulated::architecture < 89) return 0;
+  u32 result = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const u32 byte = a >> 8 * i & 0xffU;
+    const int exponent = static_cast<int>(byte >> 3U & 15U);
+    const int fraction = static_cast<int>(byte & 7U);
+    const double size = exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+    const double value = (byte & 0x7fU) == 0x7f ? emulated::not_a_number() : std::copysign(size, byte >= 128 ? -1 : 1);
+    result |= u32{__half::of(value, Rounding::kNearest).bits} << 16 * i;
+  }
+  return result;
+}
+/// e5m2 is the upper byte of f16.
+inline u32 ptx_cvt_f16x2_e5m2x2(unsigned short a) {
+  if (emulated::architecture < 89) return 0;
+  const auto of = [](u32 byte) { return u32{bits(__half{static_cast<std::uint16_t>(byte << 8U)})}; };
+  return of(a >> 8U) << 16U | of(a & 0xffU);
+}
+inline u64 ptx_fma_f32x2(u64 a, u64 b, u64 c) {
+  if (emulated::architecture < 100) return 0;
+  const Unflushed scope;
+  const auto of = [&](unsigned shift) {
+    const auto half = [shift](u64 word) { return __uint_as_float(static_cast<u32>(word >> shift)); };
+    return __float_as_uint(__fmaf_rn(half(a), half(b), half(c)));
+  };
+  return both(of(0), of(32));
+}
+inline u64 ptx_add_rz_f32x2(u64 a, u64 b) {
+  if (emulated::architecture < 100) return 0;
+  const Unflushed scope;
+  const auto of = [&](unsigned shift) {
+    const auto half = [shift](u64 word) { return __uint_as_float(static_cast<u32>(word >> shift)); };
+    return __float_as_uint(__fadd_rz(half(a), half(b)));
+  };
+  return both(of(0), of(32));
+}
+inline float ptx_min3_f32(float a, float b, float c) {
+  return emulated::architecture < 100 ? 0 : emulated::smaller(emulated::smaller(a, b), c);
+}
+inline float ptx_fma_mixed_f16(unsigned short a, unsigned short b, float c) {
+  if (emulated::architecture < 100) return 0;
+  const Unflushed scope;
+  return emulated::multiply_add(__half2float({a}), __half2float({b}), c, Rounding::kNearest);
+}
+inline float ptx_add_mixed_bf16(unsigned short a, float b) {
+  if (emulated::architecture < 100) return 0;
+  const Unflushed scope;
+  return emulated::add(__bfloat162float({a}), b, Rounding::kZero);
+}
+
+// -- parts of registers -----------------------------------------------------------------------------------------------
+inline u32 ptx_vadd_sat(u32 a, u32 b) { return cut<u32>(i64{part<S1>(a, 1)} + i64{part<U2>(b, 1)}); }
+inline u32 ptx_vsub_parts(u32 a, u32 b) { return u32{part<U2>(a, 0)} - u32{part<U1>(b, 3)}; }
+inline u32 ptx_vabsdiff_sat(i32 a, i32 b) { return cut<u32>(std::llabs(i64{a} - b)); }
+inline u32 ptx_vmax_add(i32 a, i32 b, i32 c) { return static_cast<u32>(std::max(a, b)) + static_cast<u32>(c); }
+inline u32 ptx_vmad_shr15(u32 a, u32 b, u32 c) {
+  return static_cast<u32>((u64{part<U2>(a, 1)} * part<U2>(b, 0) + c) >> 15U);
+}
+inline u32 ptx_vset_lt(i32 a, u32 b) { return i64{a} < i64{b} ? 1 : 0; }
+inline i32 ptx_vshr_clamp(i32 a, u32 b) { return a >> std::min(b & 0xffU, 31U); }
+template <class A, class B>
+i32 mixed_dot(u32 a, unsigned first_a, u32 b, unsigned first_b, unsigned count, i32 c) {
+  return static_cast<i32>(dot<A, B>(a, first_a, b, first_b, count, static_cast<u32>(c)));
+}
+inline i32 ptx_dp4a_mixed(u32 a, i32 b, i32 c) { return mixed_dot<U1, S1>(a, 0, static_cast<u32>(b), 0, 4, c); }
+inline i32 ptx_dp2a_mixed(i32 a, u32 b, i32 c) { return mixed_dot<S2, U1>(static_cast<u32>(a), 0, b, 2, 2, c); }
+
+// -- others -----------------------------------------------------------------------------------------------------------
+inline u64 ptx_mad_with_carry_64(u64 a, u64 b, u64 c, u64 d) {
+  using Wide = unsigned __int128;
+  return static_cast<u64>((Wide{a} * b + (Wide{d} << 64U | c)) >> 64U);
+}
+inline i32 ptx_max_relu_s32(i32 a, i32 b) { return emulated::architecture < 90 ? 0 : std::max({a, b, 0}); }
+inline u64 ptx_sad_u64(u64 a, u64 b, u64 c) { return (a > b ? a - b : b - a) + c; }
+inline float ptx_set_ge_f32(float a, float b) { return a >= b ? 1 : 0; }
+inline u32 ptx_lop3_or(u32 a, u32 b, u32 c, u32 d) { return by_table<0x5a>(a, b, c) != 0 || d != 0 ? 1 : 0; }
+inline u32 ptx_setp_xor(i32 a, i32 b, u32 c) {
+  const bool less = a < b;
+  return (less != (c != 0) ? 1 : 0) | (!less != (c != 0) ? 2 : 0);
+}
+inline u32 ptx_setp_and_f32(float a, float b, u32 c) {
+  const bool is = !(a < b);
+  return c == 0 ? 0 : is ? 1 : 2;
+}
