@@ -1,7 +1,10 @@
 #include "simulator/ptx/body_parser.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "simulator/ptx/opcode_order.hpp"
 #include "simulator/ptx/operand_types.hpp"
@@ -125,10 +128,7 @@ void BodyParser::statement() {
   if (tokens_.accept(";") || label()) return;
   if (tokens_.accept(".reg")) return registers();
   if (tokens_.accept(".loc")) return places_.take(tokens_);
-  if (tokens_.accept(".pragma")) {
-    tokens_.take();
-    return tokens_.expect(";");
-  }
+  if (tokens_.accept(".pragma")) return pragma();
   const Token word = tokens_.current();
   if (word.kind == TokenKind::word && word.text.starts_with('.')) {
     const auto space = space_of_word(word.text);
@@ -137,6 +137,22 @@ void BodyParser::statement() {
     return variables(*space);
   }
   instruction();
+}
+
+/// One pragma changes what is seen: which bytes of the next load are used. nvcc writes it where a load is wider than
+/// what the program asks for.
+void BodyParser::pragma() {
+  constexpr std::string_view kUsedBytes = "used_bytes_mask ";
+  const Token token = tokens_.take();
+  std::string_view text = token.text;
+  if (text.starts_with('"')) text.remove_prefix(1);
+  if (text.starts_with(kUsedBytes)) {
+    text.remove_prefix(kUsedBytes.size());
+    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    if (is_hexadecimal) text.remove_prefix(2);
+    std::from_chars(text.data(), text.data() + text.size(), used_bytes_, is_hexadecimal ? 16 : 10);
+  }
+  tokens_.expect(";");
 }
 
 bool BodyParser::label() {
@@ -337,6 +353,7 @@ std::vector<Operand> BodyParser::call_list() {
 
 void BodyParser::add(Instruction instruction) {
   instruction.source = places_.current();
+  instruction.used_bytes = std::exchange(used_bytes_, 0);
   kernel_.instructions.push_back(std::move(instruction));
   scope_of_instruction_.push_back(scope_);
 }

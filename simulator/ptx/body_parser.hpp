@@ -47,6 +47,7 @@ class BodyParser {
   void call(Instruction& instruction);
   std::vector<Operand> call_list();
   void store_register_results(const Instruction& at);
+  void pragma();
   Instruction parameter_access(const char* opcode, const Parameter& parameter, Position position) const;
   void add(Instruction instruction);
   void end_with_trap();
@@ -75,6 +76,7 @@ class BodyParser {
   std::vector<LabelScope> label_scopes_;                             // the first is the body's
   std::size_t scope_ = 0;                                            // the current one
   std::vector<std::size_t> scope_of_instruction_;
+  std::uint32_t used_bytes_ = 0;  // of the next instruction
 };
 
 }  // namespace convladder::ptx

@@ -122,6 +122,8 @@ struct Instruction {
   std::vector<Operand> operands;  ///< for `call`: the callee, a vector of results, a vector of arguments
   int predicate = -1;             ///< register that guards it, or -1
   bool predicate_negated = false;
+  /// A bit for each byte of a load that is used (`.pragma "used_bytes_mask"`); 0: all are.
+  std::uint32_t used_bytes = 0;
   Position position;  ///< place of the opcode
   SourceLocation source;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "simulator/caches/l1_cache.hpp"
 #include "simulator/state/cluster.hpp"
 #include "simulator/state/global_place.hpp"
@@ -39,6 +41,21 @@ LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
     if (wrong(lane)) result |= LaneMask{1} << lane;
   }
   return result;
+}
+
+/// Tells observers of a load that is wider than what the program asked for: of each run of bytes that are used.
+void tell_of_used_bytes(const WarpAccess& whole, std::uint32_t used) {
+  for (int begin = 0, end = 0; begin < whole.bytes; begin = end) {
+    const bool is_used = (used >> begin & 1U) != 0;
+    while (end < whole.bytes && ((used >> end & 1U) != 0) == is_used) ++end;
+    if (!is_used) continue;
+    Addresses addresses = *whole.addresses;
+    for (std::uint64_t& address : addresses) address += static_cast<std::uint64_t>(begin);
+    WarpAccess part = whole;
+    part.addresses = &addresses;
+    part.bytes = end - begin;
+    for (AccessObserver* const observer : whole.warp->block->observers) observer->access(part);
+  }
 }
 
 /// An access that is being checked, from which faulty lanes are removed.
@@ -278,6 +295,13 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   ++counters.requests;
   counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
   if (beyond_block) return places;  // observers have been told
+  if (block.observers.empty()) return places;
+  const auto instruction = static_cast<std::size_t>(operation.instruction);
+  const std::uint32_t used = block.program->kernel->instructions[instruction].used_bytes;
+  if (used != 0 && kind == AccessKind::load && bytes <= std::numeric_limits<std::uint32_t>::digits) {
+    tell_of_used_bytes({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind}, used);
+    return places;
+  }
   for (AccessObserver* const observer : block.observers) {
     observer->access({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind, nullptr, data});
   }

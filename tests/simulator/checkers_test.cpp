@@ -155,6 +155,67 @@ TEST(InitializationChecker, AVariableBehindABufferIsNotTheBuffer) {
   EXPECT_EQ(findings_reading(variable), 0U);
 }
 
+/// nvcc loads four words where a program asks for three, and says so in front of the load.
+std::size_t findings_of_wide_load(const std::string& pragma, const std::string& opcode) {
+  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                               ".reg .b64 %d<3>; .reg .b32 %r<5>;\nld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n" +
+                                   pragma + opcode +
+                                   " {%r1, %r2, %r3, %r4}, [%d2]; add.u32 %r1, %r1, %r3; add.u32 %r4, %r4, %r4;\n"
+                                   "st.global.u32 [%d1], %r1; st.global.u32 [%d1+4], %r4; ret;"));
+  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(4), "out");
+  const std::uint64_t in = kernel.array(std::vector<std::uint32_t>(4), "in");
+  kernel.set(0, out);
+  kernel.set(1, in);
+  WrittenMemory written;
+  written.allocated(out, 16);
+  written.allocated(in, 16);
+  written.written(in, 12);
+  LaunchConfiguration configuration;
+  configuration.collect_findings = true;
+  std::optional<InitializationChecker> checker;
+  return kernel
+      .launch(configuration,
+              [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
+      .findings.findings()
+      .size();
+}
+
+TEST(InitializationChecker, BytesOfALoadThatAreNotUsedNeedNotBeWritten) {
+  EXPECT_EQ(findings_of_wide_load("", "ld.global.v4.u32"), 1U);
+  EXPECT_EQ(findings_of_wide_load(".pragma \"used_bytes_mask 4095\";\n", "ld.global.v4.u32"), 0U);
+  EXPECT_EQ(findings_of_wide_load(".pragma \"used_bytes_mask 0x0fff\";\n", "ld.v4.u32"), 0U);
+  EXPECT_EQ(findings_of_wide_load(".pragma \"used_bytes_mask 61695\";\n", "ld.global.v4.u32"), 1U) << "0xf0ff";
+  EXPECT_EQ(findings_of_wide_load(".pragma \"nounroll\";\n", "ld.global.v4.u32"), 1U);
+}
+
+TEST(RaceChecker, BytesOfALoadThatAreNotUsedRaceWithNothing) {
+  const auto findings = [](const std::string& pragma) {
+    KernelRun kernel(kernel_text(".param .u64 p",
+                                 ".reg .b64 %d<3>; .reg .b32 %r<5>; .reg .pred %q; .shared .align 16 .b8 words[16];\n"
+                                 "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; setp.ne.u32 %q, %r1, 0;\n"
+                                 "@!%q st.shared.v2.u32 [words], {%r1, %r1}; @!%q st.shared.u32 [words+8], %r1;\n"
+                                 "@%q st.shared.u32 [words+12], %r1; @%q bra $end;\n" +
+                                     pragma +
+                                     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [words];\n"
+                                     "st.global.u32 [%d1], %r3; $end: ret;"));
+    kernel.set(0, kernel.array(std::vector<std::uint32_t>(4), "out"));
+    LaunchConfiguration configuration;
+    configuration.block = {2};
+    configuration.collect_findings = true;
+    std::optional<RaceChecker> checker;
+    return kernel
+        .launch(
+            configuration,
+            [&](FindingLog& log) {
+              return std::vector<AccessObserver*>{&checker.emplace(kernel.program(), std::set<std::uint64_t>{}, log)};
+            })
+        .findings.findings()
+        .size();
+  };
+  EXPECT_EQ(findings(""), 1U);
+  EXPECT_EQ(findings(".pragma \"used_bytes_mask 4095\";\n"), 0U);
+}
+
 TEST(SeededBugs, AreEightForEachCheckerAndAllMarked) {
   std::map<std::string, int> of_checker;
   for (const SeededKernel& kernel : seeded_kernels()) {
