@@ -282,8 +282,8 @@ def _operations() -> list[Operation]:
                 add(name, number, f"__{source}2{c_name}_{way}({{0}})")
                 add(number, name, f"__{c_name}2{source}_{way}({{0}})")
         add("f32", "f64", f"__double2float_{way}({{0}})")
-        add("f16", "f32", f"__float2half_{way}({{0}})")
-        add("bf16", "f32", f"__float2bfloat16_{way}({{0}})")
+        add("f16", "f32", f"__float2half_{way}(settled({{0}}))")
+        add("bf16", "f32", f"__float2bfloat16_{way}(settled({{0}}))")
     add("f64", "i32", "__int2double_rn({0})")
     add("f64", "u32", "__uint2double_rn({0})")
     add("f64", "f32", "widened({0})")
@@ -310,8 +310,8 @@ def _operations() -> list[Operation]:
     add("f16", "f16", "hsqrt({0})")
     for name, ptx in PTX.items():
         # A NaN's sign is not told, so none gives its sign to a result.
-        mark = "plain({{{}}})" if name == "max_xorsign_f32" else "{{{}}}"
-        marks = ", ".join(mark.format(i) for i in range(len(ptx.arguments)))
+        settled = "plain(settled({{{}}}))" if name == "max_xorsign_f32" else "settled({{{}}})"
+        marks = ", ".join((settled if kind == "f32" else "{{{}}}").format(i) for i, kind in enumerate(ptx.arguments))
         found.append(Operation(ptx.result, ptx.arguments, f"ptx_{name}({marks})"))
     return found
 
@@ -342,6 +342,8 @@ static __device__ unsigned fold(float value) { return bits(value); }
 static __device__ unsigned fold(double value) { return fold(bits(value)); }
 static __device__ unsigned fold(__half value) { return bits(value); }
 static __device__ unsigned fold(__nv_bfloat16 value) { return bits(value); }
+// A fast program need not flush where the compiler drops an operation (fmaxf(x, x)): instructions without .ftz would show it.
+static __device__ float settled(float value) { return value != value ? value : __uint_as_float(bits(value)); }
 static __device__ float plain(float value) { return value != value ? 1.0f : value; }
 static __device__ double plain(double value) { return value != value ? 1.0 : value; }
 static __device__ unsigned lanes_of_warp() {
@@ -845,6 +847,7 @@ class Generator:
             name = self.draw.choice(list(APPROXIMATIONS))
             x, y = self.expression("f32", 1), self.expression("f32", 1)
             slot = self.next_slot()
+            x, y = f"settled({x})", f"settled({y})"
         return Node(f"NEAR_{name}(4 * all + {slot} * all + thread, {x}, {y});")
 
     # -- a kernel -----------------------------------------------------------------------------------------------------
