@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 #include "simulator/caches/l1_cache.hpp"
@@ -41,6 +44,22 @@ LaneMask lanes_where(LaneMask mask, const Wrong& wrong) {
     if (wrong(lane)) result |= LaneMask{1} << lane;
   }
   return result;
+}
+
+/// A load's bytes that are used, a bit each; 0: all.
+std::uint32_t used_bytes(const Program& program, const Operation& operation, int bytes) {
+  const std::uint32_t used = program.kernel->instructions[static_cast<std::size_t>(operation.instruction)].used_bytes;
+  return bytes <= std::numeric_limits<std::uint32_t>::digits ? used : 0;
+}
+
+/// Puts copies of the first bytes in the place of what lanes load: the bytes behind them, which are not used, may lie
+/// behind the end of the memory.
+void leave_at(LanePlaces& places, int bytes) {
+  thread_local std::array<std::array<std::byte, std::numeric_limits<std::uint32_t>::digits>, kLanes> copies;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    std::memcpy(copies[lane].data(), places.at[lane], static_cast<std::size_t>(bytes));
+    places.at[lane] = copies[lane].data();
+  }
 }
 
 /// Tells observers of a load that is wider than what the program asked for: of each run of bytes that are used.
@@ -237,6 +256,8 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   LanePlaces places;
   Checked access{addresses, warp.mask, address_span(addresses)};
   bool beyond_block = false;
+  const std::uint32_t used = kind == AccessKind::load ? used_bytes(*block.program, operation, bytes) : 0;
+  const int reached = used == 0 ? bytes : static_cast<int>(std::bit_width(used));
   if constexpr (kSpace == ptx::Space::shared) {
     const bool has_ranks = block.cluster != nullptr && (block.rank != 0 || access.span.high >> kRankShift != 0);
     beyond_block = has_ranks && !make_own_offsets(block, operation, addresses);
@@ -249,14 +270,14 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
         access.mask = reach_cluster(warp, operation, addresses, access.mask, bytes, kind, places.at);
         return access.mask != 0;
       }
-      return check_bounds(warp, operation, access, bytes, block.shared.size(), kind, name_of(kSpace));
+      return check_bounds(warp, operation, access, reached, block.shared.size(), kind, name_of(kSpace));
     } else if constexpr (kSpace == ptx::Space::local) {
-      return check_bounds(warp, operation, access, bytes, block.program->local_bytes, kind, name_of(kSpace));
+      return check_bounds(warp, operation, access, reached, block.program->local_bytes, kind, name_of(kSpace));
     } else if constexpr (kSpace == ptx::Space::param) {
       return check_read_only(warp, operation, access, kind) &&
-             check_bounds(warp, operation, access, bytes, block.program->parameter_bytes, kind, name_of(kSpace));
+             check_bounds(warp, operation, access, reached, block.program->parameter_bytes, kind, name_of(kSpace));
     } else {
-      return check_global(warp, operation, access, bytes, kind);
+      return check_global(warp, operation, access, reached, kind);
     }
   };
   const bool any_left = is_right();
@@ -280,6 +301,7 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   } else if constexpr (kSpace == ptx::Space::param) {
     auto* const parameters = const_cast<std::byte*>(block.parameters);  // only loads come here
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = parameters + addresses[lane];
+    if (reached < bytes) leave_at(places, reached);
     return places;
   } else if constexpr (kSpace == ptx::Space::constant) {
     for (int lane = 0; lane < kLanes; ++lane) places.at[lane] = block.memory->host(addresses[lane]);
@@ -295,10 +317,9 @@ LanePlaces reach(const WarpState& warp, const Operation& operation, Addresses ad
   ++counters.requests;
   counters.bytes += static_cast<std::uint64_t>(bytes) * static_cast<std::uint64_t>(std::popcount(places.mask));
   if (beyond_block) return places;  // observers have been told
+  if (reached < bytes) leave_at(places, reached);
   if (block.observers.empty()) return places;
-  const auto instruction = static_cast<std::size_t>(operation.instruction);
-  const std::uint32_t used = block.program->kernel->instructions[instruction].used_bytes;
-  if (used != 0 && kind == AccessKind::load && bytes <= std::numeric_limits<std::uint32_t>::digits) {
+  if (used != 0) {
     tell_of_used_bytes({&operation, &warp, kSpace, &addresses, places.mask, bytes, kind}, used);
     return places;
   }

@@ -188,6 +188,27 @@ TEST(InitializationChecker, BytesOfALoadThatAreNotUsedNeedNotBeWritten) {
   EXPECT_EQ(findings_of_wide_load(".pragma \"nounroll\";\n", "ld.global.v4.u32"), 1U);
 }
 
+TEST(MemoryChecker, BytesOfALoadThatAreNotUsedMayLieBehindTheEnd) {
+  const auto findings = [](const std::string& pragma) {
+    KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                                 ".reg .b64 %d<3>; .reg .b32 %r<9>; .shared .align 16 .b8 words[28];\n"
+                                 "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; st.shared.u32 [words+24], 7;\n" +
+                                     pragma + "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [words+16];\n" + pragma +
+                                     "ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d2+16];\n"
+                                     "st.global.u32 [%d1], %r3; st.global.u32 [%d1+4], %r7; ret;"));
+    const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(2), "out");
+    kernel.set(0, out);
+    kernel.set(1, kernel.array(std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6}, "in"));
+    LaunchConfiguration configuration;
+    configuration.collect_findings = true;
+    const std::size_t count = kernel.launch(configuration).findings.findings().size();
+    return std::pair(count, kernel.read<std::uint32_t>(out, 2));
+  };
+  EXPECT_EQ(findings("").first, 2U);
+  const std::vector<std::uint32_t> loaded{7, 6};
+  EXPECT_EQ(findings(".pragma \"used_bytes_mask 4095\";\n"), std::pair(std::size_t{0}, loaded));
+}
+
 TEST(RaceChecker, BytesOfALoadThatAreNotUsedRaceWithNothing) {
   const auto findings = [](const std::string& pragma) {
     KernelRun kernel(kernel_text(".param .u64 p",
