@@ -9,7 +9,7 @@ to agree to the bit, approximations to stay within the bounds of the PTX ISA, an
     tests/fuzz/random_kernels.py --count 1000
     tests/fuzz/random_kernels.py --seed 7 --count 100 --keep /tmp/differences
 
-Exit status: 0 all agree, 1 there are differences, 3 it could not run, 77 nvcc is missing.
+Exit status: 0 all agree, 1 there are differences, 3 it could not run, 77 nvcc is missing, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -708,7 +708,7 @@ class Generator:
 
     def global_atomic(self) -> Node:
         """Changes of words of all threads that give the same in any order; what they return is not looked at."""
-        place = f"out + accumulators + {{}}"
+        place = "out + accumulators + {}"
         word = f"(unsigned*)({place})"
         wide = f"(unsigned long long*)({place})"
         value = self.expression("u32", 2)
@@ -1174,8 +1174,7 @@ class Run:
             if differences and self.arguments.keep:
                 self.keep(bench, f"source_{index}", "\n".join(f"{one.kernel}, {one.options}: {one.text}" for one in differences))
                 if self.arguments.reduce:
-                    for _, group in itertools.groupby(differences, lambda one: one.kernel):
-                        self.reduce(index, kernels, next(group), data, bench)
+                    self.reduce(index, kernels, differences[0], data, bench)
         self.say(f"{self.compilations} of {self.arguments.count} compilations, {self.differences} differences, "
                  f"{time.monotonic() - self.begin:.0f} s")
 
@@ -1239,7 +1238,11 @@ class Run:
         if self.arguments.source is not None:
             sources = [sources[self.arguments.source]]
         with ThreadPoolExecutor(self.arguments.jobs) as pool:
-            list(pool.map(lambda one: self.source(*one), sources))
+            try:
+                list(pool.map(lambda one: self.source(*one), sources))
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                return 130
         print(f"{self.compilations} compilations of {self.kernels} kernels in "
               f"{time.monotonic() - self.begin:.0f} s, seed {self.arguments.seed}: {self.differences} differences")
         return 1 if self.differences else 0
@@ -1253,7 +1256,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=0, help="begin no further source after so long")
     parser.add_argument("--program", type=Path, help="default: build/release/convladder, or build/dev/convladder")
     parser.add_argument("--keep", type=Path, help="a folder for what differs: its source, its input, and that reduced")
-    parser.add_argument("--reduce", type=int, default=120, help="seconds for reducing each kernel that differs (120)")
+    parser.add_argument("--reduce", type=int, default=120, help="seconds for reducing the first kernel of a source that differs (120)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
