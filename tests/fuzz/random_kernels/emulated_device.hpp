@@ -321,8 +321,18 @@ SMALL __habs(OPERAND a) { return {static_cast<std::uint16_t>(a.bits & 0x7fffU)};
 SMALL __hmin(OPERAND a, OPERAND b) { return OPERAND::of(emulated::smaller(a.value(), b.value()), Rounding::kNearest); }
 SMALL __hmax(OPERAND a, OPERAND b) { return OPERAND::of(emulated::larger(a.value(), b.value()), Rounding::kNearest); }
 SMALL_BOOL has_nan(OPERAND a, OPERAND b) { return std::isnan(a.value()) || std::isnan(b.value()); }
-SMALL __hmin_nan(OPERAND a, OPERAND b) { return has_nan(a, b) ? OPERAND{OPERAND::kNan} : __hmin(a, b); }
-SMALL __hmax_nan(OPERAND a, OPERAND b) { return has_nan(a, b) ? OPERAND{OPERAND::kNan} : __hmax(a, b); }
+/// Below sm_80, CUDA's header compares bfloat16, and takes the first of +0 and -0.
+SMALL_BOOL takes_first_zero(OPERAND a, OPERAND b) {
+  return kPrecision == 8 && emulated::architecture < 80 && a.value() == b.value();
+}
+SMALL __hmin_nan(OPERAND a, OPERAND b) {
+  if (has_nan(a, b)) return {OPERAND::kNan};
+  return takes_first_zero(a, b) ? a : __hmin(a, b);
+}
+SMALL __hmax_nan(OPERAND a, OPERAND b) {
+  if (has_nan(a, b)) return {OPERAND::kNan};
+  return takes_first_zero(a, b) ? a : __hmax(a, b);
+}
 SMALL_BOOL __heq(OPERAND a, OPERAND b) { return a.value() == b.value(); }
 SMALL_BOOL __hne(OPERAND a, OPERAND b) { return !has_nan(a, b) && a.value() != b.value(); }
 SMALL_BOOL __hlt(OPERAND a, OPERAND b) { return a.value() < b.value(); }
