@@ -1,5 +1,6 @@
 // cuBLAS's level 1 and 2.
 #include <cublas_v2.h>
+#include <cuda_fp16.h>
 
 #include "walk.hpp"
 
@@ -176,6 +177,70 @@ void rotm(const char* name, F function) {
   say(name, error, tolerance<T>);
 }
 
+// Vectors whose type is named when the program runs.
+template <typename T>
+constexpr cudaDataType type_of = std::is_same_v<T, float>                         ? CUDA_R_32F
+                                 : std::is_same_v<T, double>                      ? CUDA_R_64F
+                                 : is_complex<T>&& std::is_same_v<Real<T>, float> ? CUDA_C_32F
+                                                                                  : CUDA_C_64F;
+
+template <typename T, typename Int, typename Axpy, typename Scal, typename Dot, typename Size, typename Rot>
+void typed(const std::string& tail, Axpy axpy_of, Scal scal_of, Dot dot_of, Dot dotc_of, Size nrm2_of, Size asum_of,
+           Rot rot_of) {
+  constexpr cudaDataType kType = type_of<T>;
+  constexpr cudaDataType kReal = type_of<Real<T>>;
+  const auto n = static_cast<Int>(kCount);
+  const T alpha = some_number<T>();
+  const Vector<T> x(kCount, 2);
+  {
+    const Vector<T> y(kCount, -3);
+    EXPECT_OK(axpy_of(handle, n, &alpha, kType, x.at, kType, 2, y.at, kType, -3, kType));
+    say("cublasAxpyEx" + tail, y.error(sum(Wide(alpha), x.whole(), 1, y.whole())), tolerance<T>);
+  }
+  {
+    const Vector<T> y(kCount, 3);
+    EXPECT_OK(scal_of(handle, n, &alpha, kType, y.at, kType, 3, kType));
+    say("cublasScalEx" + tail, y.error(sum(Wide(alpha), y.whole(), 0, y.whole())), tolerance<T>);
+  }
+  for (const bool conjugates : {false, true}) {
+    const Vector<T> y(kCount, -1);
+    Wide wanted;
+    for (int i = 0; i < kCount; ++i) wanted += conjugate_if(conjugates, x[i]) * y[i];
+    number<T>(((conjugates ? "cublasDotcEx" : "cublasDotEx") + tail).c_str(), wanted, tolerance<T>, [&](T* place) {
+      return (conjugates ? dotc_of : dot_of)(handle, n, x.at, kType, 2, y.at, kType, -1, place, kType, kType);
+    });
+  }
+  number<Real<T>>(("cublasNrm2Ex" + tail).c_str(), length(x), tolerance<T>,
+                  [&](Real<T>* place) { return nrm2_of(handle, n, x.at, kType, 2, place, kReal, kReal); });
+  number<Real<T>>(("cublasAsumEx" + tail).c_str(), size_sum(x), tolerance<T>,
+                  [&](Real<T>* place) { return asum_of(handle, n, x.at, kType, 2, place, kReal, kType); });
+  const Vector<T> a(kCount, -2);
+  const Vector<T> b(kCount, 1);
+  const Real<T> c = some_number<Real<T>>();
+  const T s = some_number<T>();
+  EXPECT_OK(rot_of(handle, n, a.at, kType, -2, b.at, kType, 1, &c, &s, kType, kType));
+  const double first = a.error(sum(Wide(c), a.whole(), Wide(s), b.whole()));
+  const double second = b.error(sum(Wide(c), b.whole(), -std::conj(Wide(s)), a.whole()));
+  say("cublasRotEx" + tail, std::max(first, second), tolerance<T>);
+}
+
+/// Half precision is computed in float and rounded once.
+void typed_of_halves() {
+  std::vector<__half> of_x(kCount);
+  std::vector<__half> of_y(kCount);
+  for (__half& one : of_x) one = __half(static_cast<float>(random_number()));
+  for (__half& one : of_y) one = __half(static_cast<float>(random_number()));
+  const OnDevice<__half> x(of_x);
+  const OnDevice<__half> y(of_y);
+  const float alpha = 3;
+  EXPECT_OK(cublasAxpyEx(handle, kCount, &alpha, CUDA_R_32F, x.at, CUDA_R_16F, 1, y.at, CUDA_R_16F, 1, CUDA_R_32F));
+  const std::vector<__half> found = y.get();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float wanted = alpha * static_cast<float>(of_x[i]) + static_cast<float>(of_y[i]);
+    EXPECT(static_cast<float>(found[i]) == static_cast<float>(__half(wanted)));
+  }
+}
+
 // Matrices and vectors.
 constexpr int kRows = 13;
 constexpr int kColumns = 9;
@@ -255,8 +320,8 @@ void symv(const char* name, F function, bool is_hermitian) {
   say(name, error, tolerance<T>);
 }
 
-// Triangles in a band or packed. Numbers of the whole matrix are put into the layout; what is not part of it stays as it
-// was, which is NaN.
+// Triangles in a band or packed. Numbers of the whole matrix are put into the layout; what is not part of it stays as
+// it was, which is NaN.
 enum class Kept { band, packed };
 constexpr int kDiagonals = 3;
 
@@ -308,7 +373,8 @@ void gbmv(const char* name, F function) {
   double error = 0;
   for (const auto& [below, above] : {std::pair{2, 3}, {0, 0}, {kRows + 1, 1}}) {
     for (const int operation : {0, 1, 2}) {
-      std::vector<T> numbers(static_cast<std::size_t>(kLeading * kColumns), T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      std::vector<T> numbers(static_cast<std::size_t>(kLeading * kColumns),
+                             T(std::numeric_limits<Real<T>>::quiet_NaN()));
       Matrix whole(kRows, kColumns);
       for (int column = 0; column < kColumns; ++column) {
         for (int row = std::max(0, column - above); row < std::min(kRows, column + below + 1); ++row) {
@@ -603,6 +669,17 @@ void walk_vectors() {
   rotg<double>("cublasDrotg", cublasDrotg_v2);
   rotg<C>("cublasCrotg", cublasCrotg_v2);
   rotg<Z>("cublasZrotg", cublasZrotg_v2);
+  const auto all_typed = [](auto of) {
+    using T = decltype(of);
+    typed<T, int>("", cublasAxpyEx, cublasScalEx, cublasDotEx, cublasDotcEx, cublasNrm2Ex, cublasAsumEx, cublasRotEx);
+    typed<T, std::int64_t>("_64", cublasAxpyEx_64, cublasScalEx_64, cublasDotEx_64, cublasDotcEx_64, cublasNrm2Ex_64,
+                           cublasAsumEx_64, cublasRotEx_64);
+  };
+  all_typed(float{});
+  all_typed(double{});
+  all_typed(C{});
+  all_typed(Z{});
+  typed_of_halves();
   BOTH(rotm, cublasSrotm, float)
   BOTH(rotm, cublasDrotm, double)
   EXPECT_OK(cublasDestroy(handle));

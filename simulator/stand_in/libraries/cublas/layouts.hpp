@@ -45,7 +45,7 @@ class Layout {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
-  /// Of a triangle.
+  /// Which triangle it is.
   bool is_lower() const { return above_ == 0; }
 
   std::int64_t first_row(std::int64_t column) const { return std::max<std::int64_t>(0, column - above_); }

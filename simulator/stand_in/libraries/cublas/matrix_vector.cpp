@@ -221,9 +221,9 @@ cublasStatus_t symv(const char* name, cublasHandle_t handle, bool is_hermitian, 
 
 /// x = op(A) x, or, if `solves`, the solution of op(A) x' = x.
 template <typename T, typename MakeLayout>
-cublasStatus_t triangle_times_vector(const char* name, cublasHandle_t handle, bool solves,
-                                     cublasOperation_t operation, cublasDiagType_t diagonal, const MakeLayout& layout,
-                                     const T* a, T* x, std::int64_t step) {
+cublasStatus_t triangle_times_vector(const char* name, cublasHandle_t handle, bool solves, cublasOperation_t operation,
+                                     cublasDiagType_t diagonal, const MakeLayout& layout, const T* a, T* x,
+                                     std::int64_t step) {
   return answer(name, handle, [&](LibraryCall& call, cublasContext& context) {
     require_operation(operation);
     require(diagonal == CUBLAS_DIAG_UNIT || diagonal == CUBLAS_DIAG_NON_UNIT, "no such diagonal");
@@ -338,25 +338,25 @@ extern "C" {
 #define BANDED_TRIANGLE [&] { return Layout::triangle_in_band(uplo, n, k, lda); }
 #define PACKED_TRIANGLE [&] { return Layout::packed_triangle(uplo, n); }
 
-#define GEMV(L, C, Int, tail)                                                                                         \
-  cublasStatus_t cublas##L##gemv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,               \
-                                          const C* alpha, const C* A, Int lda, const C* x, Int incx, const C* beta,   \
-                                          C* y, Int incy) {                                                           \
-    return gemv("cublas" #L "gemv" #tail, handle, trans, WHOLE, as_numbers(alpha), as_numbers(A), as_numbers(x),      \
-                incx, as_numbers(beta), as_numbers(y), incy);                                                         \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##gemvStridedBatched##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,    \
-                                                     const C* alpha, const C* A, Int lda, long long strideA,          \
-                                                     const C* x, Int incx, long long stridex, const C* beta, C* y,    \
-                                                     Int incy, long long stridey, Int count) {                        \
-    return gemv("cublas" #L "gemvStridedBatched" #tail, handle, trans, WHOLE, as_numbers(alpha), as_numbers(A),       \
-                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy, {count, strideA, stridex, stridey});      \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##gbmv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, Int kl,       \
-                                          Int ku, const C* alpha, const C* A, Int lda, const C* x, Int incx,          \
-                                          const C* beta, C* y, Int incy) {                                            \
-    return gemv("cublas" #L "gbmv" #tail, handle, trans, BAND, as_numbers(alpha), as_numbers(A), as_numbers(x), incx, \
-                as_numbers(beta), as_numbers(y), incy);                                                               \
+#define GEMV(L, C, Int, tail)                                                                                          \
+  cublasStatus_t cublas##L##gemv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,                \
+                                          const C* alpha, const C* A, Int lda, const C* x, Int incx, const C* beta,    \
+                                          C* y, Int incy) {                                                            \
+    return gemv("cublas" #L "gemv" #tail, handle, trans, WHOLE, as_numbers(alpha), as_numbers(A), as_numbers(x), incx, \
+                as_numbers(beta), as_numbers(y), incy);                                                                \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##gemvStridedBatched##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n,     \
+                                                     const C* alpha, const C* A, Int lda, long long strideA,           \
+                                                     const C* x, Int incx, long long stridex, const C* beta, C* y,     \
+                                                     Int incy, long long stridey, Int count) {                         \
+    return gemv("cublas" #L "gemvStridedBatched" #tail, handle, trans, WHOLE, as_numbers(alpha), as_numbers(A),        \
+                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy, {count, strideA, stridex, stridey});       \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##gbmv_v2##tail(cublasHandle_t handle, cublasOperation_t trans, Int m, Int n, Int kl,        \
+                                          Int ku, const C* alpha, const C* A, Int lda, const C* x, Int incx,           \
+                                          const C* beta, C* y, Int incy) {                                             \
+    return gemv("cublas" #L "gbmv" #tail, handle, trans, BAND, as_numbers(alpha), as_numbers(A), as_numbers(x), incx,  \
+                as_numbers(beta), as_numbers(y), incy);                                                                \
   }
 CUBLAS_ALL(GEMV)
 
@@ -373,17 +373,17 @@ CUBLAS_BOTH_WIDTHS(GER, Cgerc, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(GER, Zgeru, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(GER, Zgerc, cuDoubleComplex, true)
 
-#define SYMV(L, C, is_hermitian, Int, tail)                                                                      \
-  cublasStatus_t cublas##L##mv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,      \
+#define SYMV(L, C, is_hermitian, Int, tail)                                                                         \
+  cublasStatus_t cublas##L##mv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,        \
                                         const C* A, Int lda, const C* x, Int incx, const C* beta, C* y, Int incy) { \
-    return symv("cublas" #L "mv" #tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(A),   \
-                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy);                                      \
+    return symv("cublas" #L "mv" #tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(A),     \
+                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy);                                        \
   }
-#define SBMV(L, C, is_hermitian, Int, tail)                                                                       \
+#define SBMV(L, C, is_hermitian, Int, tail)                                                                         \
   cublasStatus_t cublas##L##mv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, Int k, const C* alpha, \
                                         const C* A, Int lda, const C* x, Int incx, const C* beta, C* y, Int incy) { \
-    return symv("cublas" #L "mv" #tail, handle, is_hermitian, BANDED_TRIANGLE, as_numbers(alpha), as_numbers(A),  \
-                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy);                                      \
+    return symv("cublas" #L "mv" #tail, handle, is_hermitian, BANDED_TRIANGLE, as_numbers(alpha), as_numbers(A),    \
+                as_numbers(x), incx, as_numbers(beta), as_numbers(y), incy);                                        \
   }
 #define SPMV(L, C, is_hermitian, Int, tail)                                                                       \
   cublasStatus_t cublas##L##mv_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,      \
@@ -406,39 +406,37 @@ CUBLAS_BOTH_WIDTHS(SPMV, Dsp, double, false)
 CUBLAS_BOTH_WIDTHS(SPMV, Chp, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(SPMV, Zhp, cuDoubleComplex, true)
 
-#define TRIANGLE(end, solves, L, C, Int, tail)                                                                    \
-  cublasStatus_t cublas##L##tr##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo,                      \
-                                               cublasOperation_t trans, cublasDiagType_t diag, Int n, const C* A, \
-                                               Int lda, C* x, Int incx) {                                         \
-    return triangle_times_vector("cublas" #L "tr" #end #tail, handle, solves, trans, diag, WHOLE_TRIANGLE,        \
-                                 as_numbers(A), as_numbers(x), incx);                                             \
-  }                                                                                                               \
-  cublasStatus_t cublas##L##tb##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo,                      \
-                                               cublasOperation_t trans, cublasDiagType_t diag, Int n, Int k,      \
-                                               const C* A, Int lda, C* x, Int incx) {                             \
-    return triangle_times_vector("cublas" #L "tb" #end #tail, handle, solves, trans, diag, BANDED_TRIANGLE,       \
-                                 as_numbers(A), as_numbers(x), incx);                                             \
-  }                                                                                                               \
-  cublasStatus_t cublas##L##tp##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo,                      \
-                                               cublasOperation_t trans, cublasDiagType_t diag, Int n,             \
-                                               const C* AP, C* x, Int incx) {                                     \
-    return triangle_times_vector("cublas" #L "tp" #end #tail, handle, solves, trans, diag, PACKED_TRIANGLE,       \
-                                 as_numbers(AP), as_numbers(x), incx);                                            \
+#define TRIANGLE(end, solves, L, C, Int, tail)                                                                        \
+  cublasStatus_t cublas##L##tr##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, \
+                                               cublasDiagType_t diag, Int n, const C* A, Int lda, C* x, Int incx) {   \
+    return triangle_times_vector("cublas" #L "tr" #end #tail, handle, solves, trans, diag, WHOLE_TRIANGLE,            \
+                                 as_numbers(A), as_numbers(x), incx);                                                 \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##tb##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, \
+                                               cublasDiagType_t diag, Int n, Int k, const C* A, Int lda, C* x,        \
+                                               Int incx) {                                                            \
+    return triangle_times_vector("cublas" #L "tb" #end #tail, handle, solves, trans, diag, BANDED_TRIANGLE,           \
+                                 as_numbers(A), as_numbers(x), incx);                                                 \
+  }                                                                                                                   \
+  cublasStatus_t cublas##L##tp##end##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, \
+                                               cublasDiagType_t diag, Int n, const C* AP, C* x, Int incx) {           \
+    return triangle_times_vector("cublas" #L "tp" #end #tail, handle, solves, trans, diag, PACKED_TRIANGLE,           \
+                                 as_numbers(AP), as_numbers(x), incx);                                                \
   }
 #define TRIANGLES(L, C, Int, tail) TRIANGLE(mv, false, L, C, Int, tail) TRIANGLE(sv, true, L, C, Int, tail)
 CUBLAS_ALL(TRIANGLES)
 
-#define SYR(L, C, Factor, is_hermitian, Int, tail)                                                               \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha,  \
-                                      const C* x, Int incx, C* A, Int lda) {                                     \
-    return syr("cublas" #L#tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,   \
-               as_numbers(x), incx, false, as_numbers(A));                                                       \
+#define SYR(L, C, Factor, is_hermitian, Int, tail)                                                              \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha, \
+                                      const C* x, Int incx, C* A, Int lda) {                                    \
+    return syr("cublas" #L#tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,  \
+               as_numbers(x), incx, false, as_numbers(A));                                                      \
   }
-#define SPR(L, C, Factor, is_hermitian, Int, tail)                                                               \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha,  \
-                                      const C* x, Int incx, C* AP) {                                             \
-    return syr("cublas" #L#tail, handle, is_hermitian, PACKED_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,  \
-               as_numbers(x), incx, false, as_numbers(AP));                                                      \
+#define SPR(L, C, Factor, is_hermitian, Int, tail)                                                              \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Factor* alpha, \
+                                      const C* x, Int incx, C* AP) {                                            \
+    return syr("cublas" #L#tail, handle, is_hermitian, PACKED_TRIANGLE, as_numbers(alpha), as_numbers(x), incx, \
+               as_numbers(x), incx, false, as_numbers(AP));                                                     \
   }
 CUBLAS_BOTH_WIDTHS(SYR, Ssyr, float, float, false)
 CUBLAS_BOTH_WIDTHS(SYR, Dsyr, double, double, false)
@@ -451,17 +449,17 @@ CUBLAS_BOTH_WIDTHS(SPR, Dspr, double, double, false)
 CUBLAS_BOTH_WIDTHS(SPR, Chpr, cuComplex, float, true)
 CUBLAS_BOTH_WIDTHS(SPR, Zhpr, cuDoubleComplex, double, true)
 
-#define SYR2(L, C, is_hermitian, Int, tail)                                                                           \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,            \
-                                      const C* x, Int incx, const C* y, Int incy, C* A, Int lda) {                    \
-    return syr("cublas" #L#tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,        \
-               as_numbers(y), incy, true, as_numbers(A));                                                             \
+#define SYR2(L, C, is_hermitian, Int, tail)                                                                            \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha, const C* x, \
+                                      Int incx, const C* y, Int incy, C* A, Int lda) {                                 \
+    return syr("cublas" #L#tail, handle, is_hermitian, WHOLE_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,         \
+               as_numbers(y), incy, true, as_numbers(A));                                                              \
   }
-#define SPR2(L, C, is_hermitian, Int, tail)                                                                           \
-  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha,            \
-                                      const C* x, Int incx, const C* y, Int incy, C* AP) {                            \
-    return syr("cublas" #L#tail, handle, is_hermitian, PACKED_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,       \
-               as_numbers(y), incy, true, as_numbers(AP));                                                            \
+#define SPR2(L, C, is_hermitian, Int, tail)                                                                            \
+  cublasStatus_t cublas##L##_v2##tail(cublasHandle_t handle, cublasFillMode_t uplo, Int n, const C* alpha, const C* x, \
+                                      Int incx, const C* y, Int incy, C* AP) {                                         \
+    return syr("cublas" #L#tail, handle, is_hermitian, PACKED_TRIANGLE, as_numbers(alpha), as_numbers(x), incx,        \
+               as_numbers(y), incy, true, as_numbers(AP));                                                             \
   }
 CUBLAS_BOTH_WIDTHS(SYR2, Ssyr2, float, false)
 CUBLAS_BOTH_WIDTHS(SYR2, Dsyr2, double, false)
@@ -474,14 +472,12 @@ CUBLAS_BOTH_WIDTHS(SPR2, Dspr2, double, false)
 CUBLAS_BOTH_WIDTHS(SPR2, Chpr2, cuComplex, true)
 CUBLAS_BOTH_WIDTHS(SPR2, Zhpr2, cuDoubleComplex, true)
 
-#define PACKING(L, C)                                                                                               \
-  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const C* AP, C* A, int lda) { \
-    return copy_triangle("cublas" #L "tpttr", handle, PACKED_TRIANGLE, as_numbers(AP), WHOLE_TRIANGLE,              \
-                         as_numbers(A));                                                                            \
-  }                                                                                                                 \
-  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const C* A, int lda, C* AP) { \
-    return copy_triangle("cublas" #L "trttp", handle, WHOLE_TRIANGLE, as_numbers(A), PACKED_TRIANGLE,               \
-                         as_numbers(AP));                                                                           \
+#define PACKING(L, C)                                                                                                  \
+  cublasStatus_t cublas##L##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n, const C* AP, C* A, int lda) {   \
+    return copy_triangle("cublas" #L "tpttr", handle, PACKED_TRIANGLE, as_numbers(AP), WHOLE_TRIANGLE, as_numbers(A)); \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##trttp(cublasHandle_t handle, cublasFillMode_t uplo, int n, const C* A, int lda, C* AP) {   \
+    return copy_triangle("cublas" #L "trttp", handle, WHOLE_TRIANGLE, as_numbers(A), PACKED_TRIANGLE, as_numbers(AP)); \
   }
 CUBLAS_ALL_OF_INT(PACKING)
 
