@@ -105,8 +105,17 @@ std::string assertion_text(const WarpState& warp, const Operation& operation, in
         line, [](char c) { return c >= 0 && c < ' '; }, '?');
     return line;
   };
+  // The compiler writes out all arguments of a template, which may be thousands of letters.
+  std::string function = text(3);
+  function.resize(std::min(function.size(), function.find(" [with ")));
+  constexpr std::size_t kLongest = 120;
+  if (function.size() > kLongest) {
+    std::size_t end = kLongest;
+    while (end > 0 && (static_cast<unsigned char>(function[end]) & 0xc0U) == 0x80U) --end;  // whole letters
+    function = function.substr(0, end) + "…";
+  }
   return fmt::format("assertion '{}' failed at {}:{} in {}", text(0), text(1),
-                     argument<std::uint32_t>(warp, operation, 2, lane), text(3));
+                     argument<std::uint32_t>(warp, operation, 2, lane), function);
 }
 
 }  // namespace convladder::simulated

@@ -14,14 +14,15 @@ constexpr std::uint64_t kOffsetBits = (std::uint64_t{1} << kRankShift) - 1;
 /// Kinds of faults in addition to those of other accesses.
 enum Fault { kNoSuchBlock = 130, kOwnOnly, kHasEnded, kOutOfBounds };
 
-/// Whether only the own block's memory is meant: "ld.shared.u32", "ld.shared::cta.u32", "st.bulk".
+/// Whether only the own block's memory is meant: "ld.shared.u32", "ld.shared::cta.u32", "st.bulk", and wgmma, whose
+/// descriptors have no place for a rank.
 bool means_own_block(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   for (const char* word : {".shared::cluster", ".multicast::cluster"}) {
     if (opcode.find(word) != std::string_view::npos) return false;
   }
-  return opcode.starts_with("st.bulk") || opcode.find(".shared.") != std::string_view::npos ||
-         opcode.find(".shared::cta") != std::string_view::npos;
+  return opcode.starts_with("st.bulk") || opcode.starts_with("wgmma.") ||
+         opcode.find(".shared.") != std::string_view::npos || opcode.find(".shared::cta") != std::string_view::npos;
 }
 
 struct Problem {

@@ -118,12 +118,17 @@ void two_dimensions(Place& place) {
   cudaResourceDesc line{};
   line.resType = cudaResourceTypeLinear;
   line.res.linear = {rows, format, row};
+  plain.filterMode = cudaFilterModeLinear;  // ignored, as address modes are
   EXPECT_OK(cudaCreateTextureObject(&texture, &line, &plain, nullptr));
   fetch_line<<<1, 1>>>(texture, 5, result);
   EXPECT(place.number() == texel(5, 0));
   fetch_line<<<1, 1>>>(texture, 6, result);
   EXPECT(place.number() == 0);
   EXPECT_OK(cudaDestroyTextureObject(texture));
+  // The pitch of a single row is not looked at.
+  const std::vector<int> few(8, 3);
+  EXPECT_OK(cudaMemcpy2D(rows, 4, few.data(), 4, 32, 1, cudaMemcpyDefault));
+  EXPECT_STATUS(cudaErrorInvalidPitchValue, cudaMemcpy2D(rows, 32, few.data(), 4, 32, 2, cudaMemcpyDefault));
   EXPECT_OK(cudaFree(rows));
 }
 

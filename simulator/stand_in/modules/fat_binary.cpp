@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <string_view>
 
 #include "support/errors.hpp"
 
@@ -73,6 +74,15 @@ std::string without_padding(std::string text) {
   return text;
 }
 
+/// Whether PTX has a target such as sm_90a, with what only that architecture has.
+bool is_for_one_architecture(const std::string& ptx) {
+  constexpr std::string_view kTarget = ".target sm_";
+  const std::size_t begin = ptx.find(kTarget);
+  if (begin == std::string::npos) return false;
+  const std::size_t end = ptx.find_first_not_of("0123456789", begin + kTarget.size());
+  return end != std::string::npos && (ptx[end] == 'a' || ptx[end] == 'f');
+}
+
 }  // namespace
 
 std::uint64_t fat_binary_bytes(const void* header) {
@@ -127,6 +137,7 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
           text.assign(reinterpret_cast<const char*>(packed.data()), packed.size());
         }
         image.ptx = without_padding(std::move(text));
+        image.is_for_one_architecture = is_for_one_architecture(image.ptx);
       }
       images.push_back(std::move(image));
     }
@@ -136,15 +147,17 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
 }
 
 const FatImage* ptx_for(const std::vector<FatImage>& images, int architecture) {
+  const auto fits = [architecture](const FatImage& image) {
+    return image.is_for_one_architecture ? image.architecture == architecture : image.architecture <= architecture;
+  };
+  const auto is_better = [&fits](const FatImage& one, const FatImage& other) {
+    if (fits(one) != fits(other)) return fits(one);
+    if (one.architecture != other.architecture) return fits(one) == (one.architecture > other.architecture);
+    return one.is_for_one_architecture && !other.is_for_one_architecture;
+  };
   const FatImage* best = nullptr;
   for (const FatImage& image : images) {
-    if (image.kind != ImageKind::ptx) continue;
-    const bool fits = image.architecture <= architecture;
-    const bool best_fits = best != nullptr && best->architecture <= architecture;
-    if (best == nullptr || (fits && !best_fits) || (fits && image.architecture > best->architecture) ||
-        (!fits && !best_fits && image.architecture < best->architecture)) {
-      best = &image;
-    }
+    if (image.kind == ImageKind::ptx && (best == nullptr || is_better(image, *best))) best = &image;
   }
   return best;
 }

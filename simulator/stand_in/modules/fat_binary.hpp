@@ -16,9 +16,10 @@ enum class ImageKind { ptx, machine_code };
 /// One image of a fat binary. Images of other kinds are skipped.
 struct FatImage {
   ImageKind kind = ImageKind::ptx;
-  int architecture = 0;  ///< 75 for sm_75 and compute_75
-  std::string name;      ///< as noted by the compiler; often empty
-  std::string ptx;       ///< the text; empty for machine code, which nothing here reads
+  int architecture = 0;                  ///< 75 for sm_75 and compute_75
+  std::string name;                      ///< as noted by the compiler; often empty
+  std::string ptx;                       ///< the text; empty for machine code, which nothing here reads
+  bool is_for_one_architecture = false;  ///< of PTX: compute_90a
 };
 
 /// Reads a fat binary from its header on. Throws UserError "what is wrong at byte N" for bytes that are no fat binary,
@@ -28,8 +29,9 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes);
 /// The size of a fat binary from its header on, as the header says, or 0 if there is no header.
 std::uint64_t fat_binary_bytes(const void* header);
 
-/// The PTX that a GPU of that architecture would run: the newest that is not newer than the GPU; failing that, the
-/// oldest that is. nullptr if there is none.
+/// The PTX that a GPU of that architecture would run: the newest that is not newer than the GPU, and of two for the
+/// same architecture, which `nvcc -arch=sm_90a` makes, the one with what only that GPU has; failing that, the oldest
+/// that is newer. nullptr if there is none.
 const FatImage* ptx_for(const std::vector<FatImage>& images, int architecture);
 
 /// The architectures of the machine code: "machine code for sm_80, sm_90"; "" if there is none.

@@ -112,6 +112,11 @@ inline void require(bool holds, Status status = kInvalidValue) {
   if (!holds) throw Failure(status);
 }
 
+/// The answer of a call that is wrong whatever the device knows. The report lists it, as every call that fails.
+inline cudaError_t refuse(const char* name, Status status) {
+  return answer(name, [status](Machine&) { throw Failure(status); });
+}
+
 /// Requires the number of a device. Where all are hidden, the first is known all the same.
 inline void require_device(int device) {
   require(device >= 0 && device < std::max(1, Machine::get().device_count()), kInvalidDevice);

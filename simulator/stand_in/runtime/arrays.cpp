@@ -92,6 +92,9 @@ Rectangle place_of(Machine& machine, const Side& side, const Size3& size) {
 cudaError_t copy(const char* name, const Side& to, const Side& from, std::size_t width, std::size_t height,
                  cudaMemcpyKind kind, cudaStream_t stream, bool host_waits) {
   return answer(name, [&](Machine& machine) {
+    for (const Side* const side : {&to, &from}) {
+      require(side->array != nullptr || height <= 1 || width <= side->pitch, kInvalidPitchValue);
+    }
     const Size3 size{width, height, 1};
     copy_rectangle(machine, place_of(machine, to, size), place_of(machine, from, size), size, kind_of(kind),
                    machine.stream_number(stream), host_waits);
@@ -141,7 +144,6 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t array, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                                 std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > pitch) return remember(kInvalidPitchValue);
   return copy("cudaMemcpy2DToArray", {.array = array, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width, height,
               kind, nullptr, true);
 }
@@ -149,14 +151,12 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t array, std::size_t x, std::size_t y,
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t array, std::size_t x, std::size_t y, const void* from,
                                      std::size_t pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
-  if (width > pitch) return remember(kInvalidPitchValue);
   return copy("cudaMemcpy2DToArrayAsync", {.array = array, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width,
               height, kind, stream, false);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t array, std::size_t x, std::size_t y,
                                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > pitch) return remember(kInvalidPitchValue);
   return copy("cudaMemcpy2DFromArray", {.memory = to, .pitch = pitch}, {.array = array, .x = x, .y = y}, width, height,
               kind, nullptr, true);
 }
@@ -164,7 +164,6 @@ cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t array, std::size_t x,
                                        std::size_t y, std::size_t width, std::size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
-  if (width > pitch) return remember(kInvalidPitchValue);
   return copy("cudaMemcpy2DFromArrayAsync", {.memory = to, .pitch = pitch}, {.array = array, .x = x, .y = y}, width,
               height, kind, stream, false);
 }

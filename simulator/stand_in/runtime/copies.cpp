@@ -15,14 +15,23 @@ cudaError_t copy(const char* name, const Rectangle& to, const Rectangle& from, c
   });
 }
 
+/// The pitch of a single row is not looked at: programs give what it would be with more.
+cudaError_t copy_rows(const char* name, const Rectangle& to, const Rectangle& from, std::size_t width,
+                      std::size_t height, cudaMemcpyKind kind, cudaStream_t stream, bool host_waits) {
+  return answer(name, [&](Machine& machine) {
+    require(height <= 1 || (width <= to.pitch && width <= from.pitch), kInvalidPitchValue);
+    copy_rectangle(machine, to, from, {width, height, 1}, kind_of(kind), machine.stream_number(stream), host_waits);
+  });
+}
+
 cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& size, cudaStream_t stream) {
   return answer(name,
                 [&](Machine& machine) { fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream)); });
 }
 
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool host_waits) {
-  if (p == nullptr) return remember(kInvalidValue);
   return answer(name, [&](Machine& machine) {
+    require(p != nullptr, kInvalidValue);
     const BoxCopy copy = box_copy(machine, *p);
     copy_rectangle(machine, copy.to, copy.from, copy.size, copy.kind, machine.stream_number(stream), host_waits);
   });
@@ -42,14 +51,12 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                          std::size_t height, cudaMemcpyKind kind) {
-  if (width > to_pitch || width > from_pitch) return remember(kInvalidPitchValue);
-  return copy("cudaMemcpy2D", rows(to, to_pitch), rows(from, from_pitch), {width, height, 1}, kind, nullptr, true);
+  return copy_rows("cudaMemcpy2D", rows(to, to_pitch), rows(from, from_pitch), width, height, kind, nullptr, true);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (width > to_pitch || width > from_pitch) return remember(kInvalidPitchValue);
-  return copy("cudaMemcpy2DAsync", rows(to, to_pitch), rows(from, from_pitch), {width, height, 1}, kind, stream, false);
+  return copy_rows("cudaMemcpy2DAsync", rows(to, to_pitch), rows(from, from_pitch), width, height, kind, stream, false);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) { return copy_3d("cudaMemcpy3D", p, nullptr, true); }
@@ -98,6 +105,7 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 static cudaError_t copy_symbol(const char* name, const void* symbol, std::size_t offset, void* to, const void* from,
                                std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool host_waits) {
   return answer(name, [&](Machine& machine) {
+    require(to != nullptr || from != nullptr, kInvalidValue);
     std::byte* const place = symbol_place(machine, symbol, offset, bytes);
     require(kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice ||
                 kind == (to == nullptr ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost),
@@ -109,25 +117,21 @@ static cudaError_t copy_symbol(const char* name, const void* symbol, std::size_t
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                                cudaMemcpyKind kind) {
-  if (from == nullptr) return remember(kInvalidValue);
   return copy_symbol("cudaMemcpyToSymbol", symbol, offset, nullptr, from, bytes, kind, nullptr, true);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                  cudaMemcpyKind kind) {
-  if (to == nullptr) return remember(kInvalidValue);
   return copy_symbol("cudaMemcpyFromSymbol", symbol, offset, to, nullptr, bytes, kind, nullptr, true);
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                                     cudaMemcpyKind kind, cudaStream_t stream) {
-  if (from == nullptr) return remember(kInvalidValue);
   return copy_symbol("cudaMemcpyToSymbolAsync", symbol, offset, nullptr, from, bytes, kind, stream, false);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  if (to == nullptr) return remember(kInvalidValue);
   return copy_symbol("cudaMemcpyFromSymbolAsync", symbol, offset, to, nullptr, bytes, kind, stream, false);
 }
 

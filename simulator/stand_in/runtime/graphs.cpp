@@ -162,7 +162,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t gr
 
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* ready, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* parameters) {
-  if (parameters == nullptr) return remember(kInvalidValue);
+  if (parameters == nullptr) return refuse("cudaGraphInstantiateWithParams", kInvalidValue);
   const cudaError_t status = make_ready("cudaGraphInstantiateWithParams", ready, graph, parameters->flags);
   parameters->errNode_out = nullptr;
   parameters->result_out = status == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;

@@ -119,7 +119,7 @@ cudaError_t cudaFuncGetParamInfo(const void* function, std::size_t index, std::s
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device) {
-  if (device != 0) return remember(kInvalidDevice);
+  if (device != 0) return refuse("cudaKernelSetAttributeForDevice", kInvalidDevice);
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 

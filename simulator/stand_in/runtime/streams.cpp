@@ -142,7 +142,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  if (flags > cudaEventRecordExternal) return remember(kInvalidValue);
+  if (flags > cudaEventRecordExternal) return refuse("cudaEventRecordWithFlags", kInvalidValue);
   return record("cudaEventRecordWithFlags", event, stream, flags == cudaEventRecordExternal);
 }
 

@@ -58,8 +58,10 @@ AddressMode address_of(cudaTextureAddressMode mode) {
 
 TextureDescription description_of(Machine& machine, const cudaResourceDesc& resource, const cudaTextureDesc& texture) {
   TextureDescription made{.resource = resource_of(machine, resource)};
-  for (std::size_t axis = 0; axis < 3; ++axis) made.sampler.address[axis] = address_of(texture.addressMode[axis]);
-  made.sampler.filter = texture.filterMode == cudaFilterModeLinear ? FilterMode::linear : FilterMode::point;
+  if (!made.resource.is_linear) {  // linear memory has neither: what is asked for is ignored
+    for (std::size_t axis = 0; axis < 3; ++axis) made.sampler.address[axis] = address_of(texture.addressMode[axis]);
+    made.sampler.filter = texture.filterMode == cudaFilterModeLinear ? FilterMode::linear : FilterMode::point;
+  }
   made.sampler.normalized_coordinates = texture.normalizedCoords != 0;
   std::copy(std::begin(texture.borderColor), std::end(texture.borderColor), made.sampler.border.begin());
   made.read = texture.readMode == cudaReadModeNormalizedFloat ? ReadMode::normalized : ReadMode::element;

@@ -145,7 +145,7 @@ def test_sizes_of_32_and_64_bits_are_there_together():
     ("wrong_arguments", 2, ["cublasSgemm answered CUBLAS_STATUS_INVALID_VALUE: lda is less than the rows of A"]),
     ("ignored_failure", 2, ["cublasSgemm answered CUBLAS_STATUS_INVALID_VALUE: lda is less than the rows of A"]),
     ("destroyed_twice", 2, ["cublasLtDestroy answered CUBLAS_STATUS_NOT_INITIALIZED: the handle is none that lives"]),
-    ("missing_function", 2, ["cublasSgbmv is not supported and was called 1 time"]),
+    ("missing_function", 2, ["cublasSgelsBatched is not supported and was called 1 time"]),
     ("graph", 0, ["6 calls of cuBLAS were computed on the host: *"]),
     ("captured_result", 2, ["cublasSdot answered CUBLAS_STATUS_NOT_SUPPORTED: cudaErrorStreamCaptureUnsupported"]),
 ])

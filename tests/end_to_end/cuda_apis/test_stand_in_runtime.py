@@ -46,6 +46,8 @@ def test_arrays_textures_and_surfaces(tmp_path: Path):
     assert outcome(program, tmp_path) == ALL_RIGHT
     assert outcome(program, tmp_path, real_clock=WARM) == ALL_RIGHT
     assert outcome(program, tmp_path, checkers=["memory", "initialization", "race"]) == ALL_RIGHT
+    _, reports = run_on_stand_in(program, tmp_path)
+    assert "cudaErrorInvalidPitchValue" in [failure["name"] for failure in reports[0]["failures"]]
 
 
 def test_pools_peers_attributes_of_streams_and_advice(tmp_path: Path):

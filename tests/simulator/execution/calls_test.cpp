@@ -348,6 +348,23 @@ TEST(Calls, AnAssertionSaysWhereItFailed) {
   EXPECT_THAT(run.fault, AllOf(HasSubstr("assertion 'word' failed at a.cu:12 in word"), HasSubstr("thread (3, 0, 0)")));
 }
 
+TEST(Calls, AnAssertionInATemplateNamesNoArguments) {
+  const std::string body =
+      "{ .reg .b64 %m, %f; .reg .b32 %line;\n"
+      ".param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+      "mov.u64 %m, words; st.param.b64 [a], %m; st.param.b64 [b], %m; mov.u32 %line, 12; st.param.b32 [c], %line;\n"
+      "mov.u64 %f, name; st.param.b64 [d], %f; st.param.b64 [e], 1; call.uni __assertfail, (a, b, c, d, e); }";
+  const auto fault_in = [&body](const std::string& name) {
+    std::string bytes;
+    for (const char letter : name) bytes += fmt::format("{}, ", static_cast<int>(static_cast<unsigned char>(letter)));
+    const std::string variable = fmt::format(".global .b8 name[{}] = {{{}0}};\n", name.size() + 1, bytes);
+    return ProvidedRun(kernel_with(kProvided + variable, body), 1, 1).fault;
+  };
+  EXPECT_THAT(fault_in("void f(T) [with T = int]"), HasSubstr("at word:12 in void f(T):"));
+  EXPECT_THAT(fault_in(std::string(119, 'x') + "ä" + std::string(99, 'x')),
+              HasSubstr("in " + std::string(119, 'x') + "…:"));
+}
+
 std::string allocating(const std::string& rest) {
   return kernel_with(kProvided,
                      ".reg .b64 %m;\n{ .param .b64 a; .param .b64 b; st.param.b64 [a], 16;\n"

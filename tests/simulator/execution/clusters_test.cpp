@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <optional>
 
 #include "simulator/checkers/initialization_checker.hpp"
@@ -128,6 +129,19 @@ Words cluster_results(const std::string& body, Dim3 grid, Dim3 cluster, unsigned
   }
   EXPECT_THAT(ClusterKernel(body, words).findings(grid, cluster, threads), IsEmpty());
   return first.lanes.result();
+}
+
+TEST(SimulatedCluster, AProductOfAWarpGroupReadsItsOwnBlock) {
+  // Descriptors have 14 bits for an address, and none for a rank. Factors are 1 in one block and 2 in the other.
+  const std::string kernel =
+      "mad.lo.u32 %r7, %r3, 0x04000400, 0x3c003c00; st.shared.u32 [%r6], %r7; bar.sync 0;\n"
+      "fence.proxy.async; wgmma.fence.sync.aligned; mov.b64 %rd7, 524288; setp.ne.u32 %p2, 0, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r8, %r9, %r10, %r11}, %rd7, %rd7, %p2, 1, 1, 0, 0;\n"
+      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.u32 [%rd4], %r8; ret;";
+  const Words out = cluster_results(kernel, {4}, {2}, 128, 512);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<float>(out[i]), i / 128 % 2 == 0 ? 16 : 64) << i;
+  }
 }
 
 TEST(SimulatedCluster, NumbersItsBlocks) {

@@ -63,6 +63,18 @@ TEST(FatBinary, PicksTheNewestThatIsNotNewerThanTheGpu) {
   EXPECT_EQ(ptx_for(machine_code, 90), nullptr);
 }
 
+TEST(FatBinary, PicksWhatOnlyThisGpuHas) {
+  // As `nvcc -arch=sm_90a` of CUDA 13 makes it.
+  const auto images = read_fat_binary(made_fat_binary({{.architecture = 90, .content = ".target sm_90\n"},
+                                                       {.architecture = 90, .content = "// .\n.target sm_90a, debug\n"},
+                                                       {.architecture = 100, .content = ".target sm_100a\n"},
+                                                       {.architecture = 100, .content = ".target sm_100\n"}}));
+  EXPECT_EQ(ptx_for(images, 90)->ptx, "// .\n.target sm_90a, debug\n");
+  EXPECT_EQ(ptx_for(images, 100)->ptx, ".target sm_100a\n");
+  EXPECT_EQ(ptx_for(images, 120)->ptx, ".target sm_100\n") << "what only sm_100 has is not there";
+  EXPECT_EQ(ptx_for(images, 80)->architecture, 90);
+}
+
 TEST(FatBinary, IsRefusedWhereverItEndsTooEarly) {
   const MadeImage first{.architecture = 75, .content = long_text(), .packing = Packing::zstd};
   const auto whole = made_fat_binary({first, {.architecture = 90, .content = long_text(), .packing = Packing::lz4}});

@@ -447,6 +447,11 @@ void gemm_ex(const char* name, F function) {
   double error = 0;
   const auto add = [&error](double one) { error = std::max(error, one); };
   add(typed_product<__half, __half, float>(1, 1, kOfHalf, with(CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F)));
+  // Emulated by narrower numbers on a GPU (78: float by bfloat16, 79: double by fixed point); older headers lack names.
+  add(typed_product<float, float, float>(1, 1, kOfFloat,
+                                         with(CUDA_R_32F, CUDA_R_32F, static_cast<cublasComputeType_t>(78))));
+  add(typed_product<double, double, double>(1, 1, kOfFloat,
+                                            with(CUDA_R_64F, CUDA_R_64F, static_cast<cublasComputeType_t>(79))));
   add(typed_product<__half, __half, __half>(1, 1, kOfHalf, with(CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F)));
   add(typed_product<__half, float, float>(1, 1, kOfFloat, with(CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F)));
   add(typed_product<__nv_bfloat16, __nv_bfloat16, float>(1, 1, kOfBfloat,
@@ -488,6 +493,38 @@ void batched_ex(const char* name, F function) {
                             CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
           }),
       1);
+}
+
+/// Two groups, of one product and of the others.
+template <typename T, typename Int, typename F>
+void grouped(const char* name, F function, double allowed) {
+  const std::vector<cublasOperation_t> plain(2, CUBLAS_OP_N);
+  const std::vector<Int> m(2, kM), n(2, kN), k(2, kK), leading(2, kLeading), sizes{1, kBatch - 1};
+  say(name,
+      typed_product<T, T, T>(kBatch, 1, allowed,
+                             [&](auto alpha, auto a, auto b, auto beta, auto c) {
+                               const OnDevice<T*> to_a = pointers(a, kLeading * kK);
+                               const OnDevice<T*> to_b = pointers(b, kLeading * kN);
+                               const OnDevice<T*> to_c = pointers(c, kLeading * kN);
+                               const T alphas[2] = {*alpha, *alpha};
+                               const T betas[2] = {*beta, *beta};
+                               return function(handle, plain.data(), plain.data(), m.data(), n.data(), k.data(), alphas,
+                                               to_a.at, leading.data(), to_b.at, leading.data(), betas, to_c.at,
+                                               leading.data(), Int{2}, sizes.data());
+                             }),
+      1);
+}
+template <typename Int, typename F>
+void grouped_ex(const char* name, F function) {
+  grouped<float, Int>(
+      name,
+      [&](auto h, auto of_a, auto of_b, auto m, auto n, auto k, auto alpha, auto a, auto lda, auto b, auto ldb,
+          auto beta, auto c, auto ldc, auto count, auto sizes) {
+        return function(h, of_a, of_b, m, n, k, alpha, reinterpret_cast<void**>(a), CUDA_R_32F, lda,
+                        reinterpret_cast<void**>(b), CUDA_R_32F, ldb, beta, reinterpret_cast<void**>(c), CUDA_R_32F,
+                        ldc, count, sizes, CUBLAS_COMPUTE_32F);
+      },
+      kOfFloat);
 }
 
 template <typename Int, typename F>
@@ -587,6 +624,21 @@ void walk_matrices() {
   VERSIONED_WITH(syrk, cublasZsyrk, false, Z, Z)
   VERSIONED_WITH(syrk, cublasCherk, true, C, float)
   VERSIONED_WITH(syrk, cublasZherk, true, Z, double)
+#define SYRK_EX(name, Alpha, is_hermitian, Int)                                                                      \
+  syrk<C, Alpha, Int>(                                                                                               \
+      #name,                                                                                                         \
+      [](auto h, auto uplo, auto trans, auto n, auto k, auto alpha, auto a, auto lda, auto beta, auto c, auto ldc) { \
+        return name(h, uplo, trans, n, k, alpha, a, CUDA_C_32F, lda, beta, c, CUDA_C_32F, ldc);                      \
+      },                                                                                                             \
+      is_hermitian);
+  SYRK_EX(cublasCsyrkEx, C, false, int)
+  SYRK_EX(cublasCsyrkEx_64, C, false, std::int64_t)
+  SYRK_EX(cublasCsyrk3mEx, C, false, int)
+  SYRK_EX(cublasCsyrk3mEx_64, C, false, std::int64_t)
+  SYRK_EX(cublasCherkEx, float, true, int)
+  SYRK_EX(cublasCherkEx_64, float, true, std::int64_t)
+  SYRK_EX(cublasCherk3mEx, float, true, int)
+  SYRK_EX(cublasCherk3mEx_64, float, true, std::int64_t)
 #define SYR2K(L, is_hermitian, T, Beta)                                                        \
   syr2k<T, Beta, int>("cublas" #L "2k", cublas##L##2k_v2, is_hermitian, false);                \
   syr2k<T, Beta, std::int64_t>("cublas" #L "2k_64", cublas##L##2k_v2_64, is_hermitian, false); \
@@ -626,5 +678,11 @@ void walk_products() {
   batched_ex<int>("cublasGemmBatchedEx", [](auto... all) { return cublasGemmBatchedEx(all...); });
   batched_ex<std::int64_t>("cublasGemmBatchedEx_64", [](auto... all) { return cublasGemmBatchedEx_64(all...); });
   UNTYPED(sgemm_ex, cublasSgemmEx)
+  grouped<float, int>("cublasSgemmGroupedBatched", cublasSgemmGroupedBatched, kOfFloat);
+  grouped<float, std::int64_t>("cublasSgemmGroupedBatched_64", cublasSgemmGroupedBatched_64, kOfFloat);
+  grouped<double, int>("cublasDgemmGroupedBatched", cublasDgemmGroupedBatched, kOfFloat);
+  grouped<double, std::int64_t>("cublasDgemmGroupedBatched_64", cublasDgemmGroupedBatched_64, kOfFloat);
+  grouped_ex<int>("cublasGemmGroupedBatchedEx", cublasGemmGroupedBatchedEx);
+  grouped_ex<std::int64_t>("cublasGemmGroupedBatchedEx_64", cublasGemmGroupedBatchedEx_64);
   EXPECT_OK(cublasDestroy(handle));
 }

@@ -408,7 +408,10 @@ void walk_solver() {
   jacobi_svd<T>(#L, cusolverDn##L##gesvdj_bufferSize, cusolverDn##L##gesvdj);                                    \
   syevd<T>(#L#h "evd", cusolverDn##L##h##evd_bufferSize, cusolverDn##L##h##evd);                                 \
   syevj<T>(#L#h "evj", cusolverDn##L##h##evj_bufferSize, cusolverDn##L##h##evj);                                 \
-  sygvd<T>(#L#h "gvd", cusolverDn##L##h##gvd_bufferSize, cusolverDn##L##h##gvd);
+  sygvd<T>(#L#h "gvd", cusolverDn##L##h##gvd_bufferSize, cusolverDn##L##h##gvd);                                 \
+  sygvd<T>(                                                                                                      \
+      #L#h "gvj", [](auto... all) { return cusolverDn##L##h##gvj_bufferSize(all..., nullptr); },                 \
+      [](auto... all) { return cusolverDn##L##h##gvj(all..., nullptr); });
   LETTER(S, float, Sorgqr, Sormqr, sy)
   LETTER(D, double, Dorgqr, Dormqr, sy)
   LETTER(C, C, Cungqr, Cunmqr, he)

@@ -1,5 +1,6 @@
 // cuBLAS's level 1 and 2.
 #include <cublas_v2.h>
+#include <cuda_fp16.h>
 
 #include "walk.hpp"
 
@@ -176,6 +177,70 @@ void rotm(const char* name, F function) {
   say(name, error, tolerance<T>);
 }
 
+// Vectors whose type is named when the program runs.
+template <typename T>
+constexpr cudaDataType type_of = std::is_same_v<T, float>                         ? CUDA_R_32F
+                                 : std::is_same_v<T, double>                      ? CUDA_R_64F
+                                 : is_complex<T>&& std::is_same_v<Real<T>, float> ? CUDA_C_32F
+                                                                                  : CUDA_C_64F;
+
+template <typename T, typename Int, typename Axpy, typename Scal, typename Dot, typename Size, typename Rot>
+void typed(const std::string& tail, Axpy axpy_of, Scal scal_of, Dot dot_of, Dot dotc_of, Size nrm2_of, Size asum_of,
+           Rot rot_of) {
+  constexpr cudaDataType kType = type_of<T>;
+  constexpr cudaDataType kReal = type_of<Real<T>>;
+  const auto n = static_cast<Int>(kCount);
+  const T alpha = some_number<T>();
+  const Vector<T> x(kCount, 2);
+  {
+    const Vector<T> y(kCount, -3);
+    EXPECT_OK(axpy_of(handle, n, &alpha, kType, x.at, kType, 2, y.at, kType, -3, kType));
+    say("cublasAxpyEx" + tail, y.error(sum(Wide(alpha), x.whole(), 1, y.whole())), tolerance<T>);
+  }
+  {
+    const Vector<T> y(kCount, 3);
+    EXPECT_OK(scal_of(handle, n, &alpha, kType, y.at, kType, 3, kType));
+    say("cublasScalEx" + tail, y.error(sum(Wide(alpha), y.whole(), 0, y.whole())), tolerance<T>);
+  }
+  for (const bool conjugates : {false, true}) {
+    const Vector<T> y(kCount, -1);
+    Wide wanted;
+    for (int i = 0; i < kCount; ++i) wanted += conjugate_if(conjugates, x[i]) * y[i];
+    number<T>(((conjugates ? "cublasDotcEx" : "cublasDotEx") + tail).c_str(), wanted, tolerance<T>, [&](T* place) {
+      return (conjugates ? dotc_of : dot_of)(handle, n, x.at, kType, 2, y.at, kType, -1, place, kType, kType);
+    });
+  }
+  number<Real<T>>(("cublasNrm2Ex" + tail).c_str(), length(x), tolerance<T>,
+                  [&](Real<T>* place) { return nrm2_of(handle, n, x.at, kType, 2, place, kReal, kReal); });
+  number<Real<T>>(("cublasAsumEx" + tail).c_str(), size_sum(x), tolerance<T>,
+                  [&](Real<T>* place) { return asum_of(handle, n, x.at, kType, 2, place, kReal, kType); });
+  const Vector<T> a(kCount, -2);
+  const Vector<T> b(kCount, 1);
+  const Real<T> c = some_number<Real<T>>();
+  const T s = some_number<T>();
+  EXPECT_OK(rot_of(handle, n, a.at, kType, -2, b.at, kType, 1, &c, &s, kType, kType));
+  const double first = a.error(sum(Wide(c), a.whole(), Wide(s), b.whole()));
+  const double second = b.error(sum(Wide(c), b.whole(), -std::conj(Wide(s)), a.whole()));
+  say("cublasRotEx" + tail, std::max(first, second), tolerance<T>);
+}
+
+/// Half precision is computed in float and rounded once.
+void typed_of_halves() {
+  std::vector<__half> of_x(kCount);
+  std::vector<__half> of_y(kCount);
+  for (__half& one : of_x) one = __half(static_cast<float>(random_number()));
+  for (__half& one : of_y) one = __half(static_cast<float>(random_number()));
+  const OnDevice<__half> x(of_x);
+  const OnDevice<__half> y(of_y);
+  const float alpha = 3;
+  EXPECT_OK(cublasAxpyEx(handle, kCount, &alpha, CUDA_R_32F, x.at, CUDA_R_16F, 1, y.at, CUDA_R_16F, 1, CUDA_R_32F));
+  const std::vector<__half> found = y.get();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float wanted = alpha * static_cast<float>(of_x[i]) + static_cast<float>(of_y[i]);
+    EXPECT(static_cast<float>(found[i]) == static_cast<float>(__half(wanted)));
+  }
+}
+
 // Matrices and vectors.
 constexpr int kRows = 13;
 constexpr int kColumns = 9;
@@ -253,6 +318,212 @@ void symv(const char* name, F function, bool is_hermitian) {
     error = std::max(error, y.error(sum(Wide(alpha), whole * x.whole(), Wide(beta), y.whole())));
   }
   say(name, error, tolerance<T>);
+}
+
+// Triangles in a band or packed. Numbers of the whole matrix are put into the layout; what is not part of it stays as
+// it was, which is NaN.
+enum class Kept { band, packed };
+constexpr int kDiagonals = 3;
+
+int place(Kept kept, bool is_lower, int row, int column) {
+  if (kept == Kept::band) return (is_lower ? row - column : kDiagonals + row - column) + column * kLeading;
+  return is_lower ? row + column * (2 * kRows - column - 1) / 2 : row + column * (column + 1) / 2;
+}
+bool is_kept(Kept kept, bool is_lower, int row, int column) {
+  if (row != column && is_lower != (row > column)) return false;
+  return kept == Kept::packed || std::abs(row - column) <= kDiagonals;
+}
+
+/// The layout's numbers, from a matrix.
+template <typename T>
+std::vector<T> laid_out(Kept kept, bool is_lower, const Matrix& matrix) {
+  std::vector<T> numbers(kept == Kept::band ? kLeading * kRows : kRows * (kRows + 1) / 2,
+                         T(std::numeric_limits<Real<T>>::quiet_NaN()));
+  for (int column = 0; column < kRows; ++column) {
+    for (int row = 0; row < kRows; ++row) {
+      if (is_kept(kept, is_lower, row, column)) {
+        numbers[static_cast<std::size_t>(place(kept, is_lower, row, column))] = narrowed<T>(matrix(row, column));
+      }
+    }
+  }
+  return numbers;
+}
+template <typename T>
+Matrix taken_out(Kept kept, bool is_lower, const std::vector<T>& numbers) {
+  Matrix matrix(kRows, kRows);
+  for (int column = 0; column < kRows; ++column) {
+    for (int row = 0; row < kRows; ++row) {
+      if (is_kept(kept, is_lower, row, column)) {
+        matrix(row, column) = Wide(numbers[static_cast<std::size_t>(place(kept, is_lower, row, column))]);
+      }
+    }
+  }
+  return matrix;
+}
+template <typename T>
+Matrix some_matrix() {
+  Matrix matrix(kRows, kRows);
+  for (Wide& one : matrix.numbers) one = Wide(some_number<T>());
+  return matrix;
+}
+cublasFillMode_t part_of(bool is_lower) { return is_lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER; }
+
+template <typename T, typename Int, typename F>
+void gbmv(const char* name, F function) {
+  double error = 0;
+  for (const auto& [below, above] : {std::pair{2, 3}, {0, 0}, {kRows + 1, 1}}) {
+    for (const int operation : {0, 1, 2}) {
+      std::vector<T> numbers(static_cast<std::size_t>(kLeading * kColumns),
+                             T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      Matrix whole(kRows, kColumns);
+      for (int column = 0; column < kColumns; ++column) {
+        for (int row = std::max(0, column - above); row < std::min(kRows, column + below + 1); ++row) {
+          const T one = some_number<T>();
+          numbers[static_cast<std::size_t>(above + row - column + column * kLeading)] = one;
+          whole(row, column) = Wide(one);
+        }
+      }
+      const OnDevice<T> a(numbers);
+      const Vector<T> x(operation == 0 ? kColumns : kRows, 2);
+      const Vector<T> y(operation == 0 ? kRows : kColumns, -1);
+      const T alpha = some_number<T>();
+      const T beta = some_number<T>();
+      EXPECT_OK(function(handle, static_cast<cublasOperation_t>(operation), static_cast<Int>(kRows), kColumns, below,
+                         above, api(&alpha), api(a.at), kLeading, api(x.at), 2, api(&beta), api(y.at), -1));
+      const Matrix product = operated(whole, operation) * x.whole();
+      error = std::max(error, y.error(sum(Wide(alpha), product, Wide(beta), y.whole())));
+    }
+  }
+  say(name, error, tolerance<T>);
+}
+
+/// `call(uplo, alpha, A, x, beta, y)` with what lies between them.
+template <typename T, typename Call>
+void symmetric_kept(const char* name, Kept kept, bool is_hermitian, const Call& call) {
+  double error = 0;
+  for (const bool is_lower : {true, false}) {
+    const OnDevice<T> a(laid_out<T>(kept, is_lower, some_matrix<T>()));
+    const Vector<T> x(kRows, 2);
+    const Vector<T> y(kRows, -1);
+    const T alpha = some_number<T>();
+    const T beta = some_number<T>();
+    EXPECT_OK(call(part_of(is_lower), api(&alpha), api(a.at), api(x.at), api(&beta), api(y.at)));
+    const Matrix whole = symmetric(taken_out(kept, is_lower, a.host), is_lower, is_hermitian);
+    error = std::max(error, y.error(sum(Wide(alpha), whole * x.whole(), Wide(beta), y.whole())));
+  }
+  say(name, error, tolerance<T>);
+}
+template <typename T, typename Int, typename F>
+void sbmv(const char* name, F function, bool is_hermitian) {
+  symmetric_kept<T>(name, Kept::band, is_hermitian, [&](auto uplo, auto alpha, auto a, auto x, auto beta, auto y) {
+    return function(handle, uplo, static_cast<Int>(kRows), kDiagonals, alpha, a, kLeading, x, 2, beta, y, -1);
+  });
+}
+template <typename T, typename Int, typename F>
+void spmv(const char* name, F function, bool is_hermitian) {
+  symmetric_kept<T>(name, Kept::packed, is_hermitian, [&](auto uplo, auto alpha, auto a, auto x, auto beta, auto y) {
+    return function(handle, uplo, static_cast<Int>(kRows), alpha, a, x, 2, beta, y, -1);
+  });
+}
+
+/// `call(uplo, operation, diagonal, A, x)` with what lies between them.
+template <typename T, typename Call>
+void triangular_kept(const char* name, Kept kept, bool solves, const Call& call) {
+  double error = 0;
+  for (const bool is_lower : {true, false}) {
+    for (const bool is_unit : {true, false}) {
+      for (const int operation : {0, 1, 2}) {
+        Matrix matrix = some_matrix<T>();
+        for (int i = 0; i < kRows; ++i) matrix(i, i) += 4;
+        if (is_unit) {
+          for (Wide& one : matrix.numbers) one /= 8;
+        }
+        const OnDevice<T> a(laid_out<T>(kept, is_lower, matrix));
+        const Vector<T> x(kRows, -2);
+        EXPECT_OK(call(part_of(is_lower), static_cast<cublasOperation_t>(operation),
+                       is_unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, api(a.at), api(x.at)));
+        const Matrix part = operated(triangle(taken_out(kept, is_lower, a.host), is_lower, is_unit), operation);
+        Vector<T> result(kRows, -2);
+        result.host = x.get();
+        const Matrix product = part * (solves ? result : x).whole();
+        for (int i = 0; i < kRows; ++i) error = std::max(error, std::abs(product(i, 0) - (solves ? x : result)[i]) / 4);
+      }
+    }
+  }
+  say(name, error, tolerance<T>);
+}
+template <typename T, typename Int, typename F>
+void banded(const char* name, F function, bool solves) {
+  triangular_kept<T>(name, Kept::band, solves, [&](auto uplo, auto operation, auto diagonal, auto a, auto x) {
+    return function(handle, uplo, operation, diagonal, static_cast<Int>(kRows), kDiagonals, a, kLeading, x, -2);
+  });
+}
+template <typename T, typename Int, typename F>
+void packed(const char* name, F function, bool solves) {
+  triangular_kept<T>(name, Kept::packed, solves, [&](auto uplo, auto operation, auto diagonal, auto a, auto x) {
+    return function(handle, uplo, operation, diagonal, static_cast<Int>(kRows), a, x, -2);
+  });
+}
+
+/// Rank-one and rank-two updates of a packed triangle.
+template <typename T, typename Factor, typename Call>
+void updated(const char* name, bool is_hermitian, bool has_y, const Call& call) {
+  const int operation = is_hermitian ? 2 : 1;
+  double error = 0;
+  for (const bool is_lower : {true, false}) {
+    const OnDevice<T> a(laid_out<T>(Kept::packed, is_lower, some_matrix<T>()));
+    const Vector<T> x(kRows, -2);
+    const Vector<T> y(kRows, 1);
+    const Factor alpha = some_number<Factor>();
+    EXPECT_OK(call(part_of(is_lower), api(&alpha), api(x.at), api(y.at), api(a.at)));
+    const Matrix before = symmetric(taken_out(Kept::packed, is_lower, a.host), is_lower, is_hermitian);
+    const Matrix with = (has_y ? y : x).whole();
+    Matrix wanted = sum(Wide(alpha), x.whole() * operated(with, operation), 1, before);
+    if (has_y) {
+      wanted = sum(conjugate_if(is_hermitian, Wide(alpha)), with * operated(x.whole(), operation), 1, wanted);
+    }
+    const Matrix off = sum(1, taken_out(Kept::packed, is_lower, a.get()), -1, triangle(wanted, is_lower, false));
+    for (const Wide one : off.numbers) error = std::max(error, std::abs(one));
+  }
+  say(name, error, tolerance<T>);
+}
+template <typename T, typename Factor, typename Int, typename F>
+void spr(const char* name, F function, bool is_hermitian) {
+  updated<T, Factor>(name, is_hermitian, false, [&](auto uplo, auto alpha, auto x, auto, auto a) {
+    return function(handle, uplo, static_cast<Int>(kRows), alpha, x, -2, a);
+  });
+}
+template <typename T, typename Int, typename F>
+void spr2(const char* name, F function, bool is_hermitian) {
+  updated<T, T>(name, is_hermitian, true, [&](auto uplo, auto alpha, auto x, auto y, auto a) {
+    return function(handle, uplo, static_cast<Int>(kRows), alpha, x, -2, y, 1, a);
+  });
+}
+
+/// Packing and unpacking; what is not of the triangle stays as it was.
+template <typename T, typename Pack, typename Unpack>
+void packing(const char* pack_name, Pack pack, const char* unpack_name, Unpack unpack) {
+  double pack_error = 0;
+  double unpack_error = 0;
+  for (const bool is_lower : {true, false}) {
+    const OnDevice<T> a(static_cast<std::size_t>(kLeading * kRows));
+    const OnDevice<T> ap(laid_out<T>(Kept::packed, is_lower, some_matrix<T>()));
+    EXPECT_OK(pack(handle, part_of(is_lower), kRows, api(a.at), kLeading, api(ap.at)));
+    const Matrix wanted = triangle(matrix_of(a.host, kRows, kRows, kLeading), is_lower, false);
+    const Matrix off = sum(1, taken_out(Kept::packed, is_lower, ap.get()), -1, wanted);
+    for (const Wide one : off.numbers) pack_error = std::max(pack_error, std::abs(one));
+    const OnDevice<T> b(static_cast<std::size_t>(kLeading * kRows));
+    EXPECT_OK(unpack(handle, part_of(is_lower), kRows, api(ap.at), api(b.at), kLeading));
+    Matrix unpacked = matrix_of(b.host, kRows, kRows, kLeading);
+    for (int column = 0; column < kRows; ++column) {
+      for (int row = 0; row < kRows; ++row) {
+        if (is_kept(Kept::packed, is_lower, row, column)) unpacked(row, column) = wanted(row, column);
+      }
+    }
+    unpack_error = std::max(unpack_error, error_of(b.get(), b.host, unpacked, kLeading));
+  }
+  say(pack_name, pack_error, 0);
+  say(unpack_name, unpack_error, 0);
 }
 
 /// A matrix whose triangles are well conditioned.
@@ -398,6 +669,17 @@ void walk_vectors() {
   rotg<double>("cublasDrotg", cublasDrotg_v2);
   rotg<C>("cublasCrotg", cublasCrotg_v2);
   rotg<Z>("cublasZrotg", cublasZrotg_v2);
+  const auto all_typed = [](auto of) {
+    using T = decltype(of);
+    typed<T, int>("", cublasAxpyEx, cublasScalEx, cublasDotEx, cublasDotcEx, cublasNrm2Ex, cublasAsumEx, cublasRotEx);
+    typed<T, std::int64_t>("_64", cublasAxpyEx_64, cublasScalEx_64, cublasDotEx_64, cublasDotcEx_64, cublasNrm2Ex_64,
+                           cublasAsumEx_64, cublasRotEx_64);
+  };
+  all_typed(float{});
+  all_typed(double{});
+  all_typed(C{});
+  all_typed(Z{});
+  typed_of_halves();
   BOTH(rotm, cublasSrotm, float)
   BOTH(rotm, cublasDrotm, double)
   EXPECT_OK(cublasDestroy(handle));
@@ -449,5 +731,45 @@ void walk_matrices_and_vectors() {
   BOTH_WITH(syr2, cublasCher2, true, C)
   BOTH_WITH(syr, cublasZher, true, Z, double)
   BOTH_WITH(syr2, cublasZher2, true, Z)
+  BOTH(gbmv, cublasSgbmv, float)
+  BOTH_WITH(sbmv, cublasSsbmv, false, float)
+  BOTH_WITH(spmv, cublasSspmv, false, float)
+  BOTH_WITH(banded, cublasStbsv, true, float)
+  BOTH_WITH(banded, cublasStbmv, false, float)
+  BOTH_WITH(packed, cublasStpsv, true, float)
+  BOTH_WITH(packed, cublasStpmv, false, float)
+  BOTH_WITH(spr, cublasSspr, false, float, float)
+  BOTH_WITH(spr2, cublasSspr2, false, float)
+  packing<float>("cublasStrttp", cublasStrttp, "cublasStpttr", cublasStpttr);
+  BOTH(gbmv, cublasDgbmv, double)
+  BOTH_WITH(sbmv, cublasDsbmv, false, double)
+  BOTH_WITH(spmv, cublasDspmv, false, double)
+  BOTH_WITH(banded, cublasDtbsv, true, double)
+  BOTH_WITH(banded, cublasDtbmv, false, double)
+  BOTH_WITH(packed, cublasDtpsv, true, double)
+  BOTH_WITH(packed, cublasDtpmv, false, double)
+  BOTH_WITH(spr, cublasDspr, false, double, double)
+  BOTH_WITH(spr2, cublasDspr2, false, double)
+  packing<double>("cublasDtrttp", cublasDtrttp, "cublasDtpttr", cublasDtpttr);
+  BOTH(gbmv, cublasCgbmv, C)
+  BOTH_WITH(sbmv, cublasChbmv, true, C)
+  BOTH_WITH(spmv, cublasChpmv, true, C)
+  BOTH_WITH(banded, cublasCtbsv, true, C)
+  BOTH_WITH(banded, cublasCtbmv, false, C)
+  BOTH_WITH(packed, cublasCtpsv, true, C)
+  BOTH_WITH(packed, cublasCtpmv, false, C)
+  BOTH_WITH(spr, cublasChpr, true, C, float)
+  BOTH_WITH(spr2, cublasChpr2, true, C)
+  packing<C>("cublasCtrttp", cublasCtrttp, "cublasCtpttr", cublasCtpttr);
+  BOTH(gbmv, cublasZgbmv, Z)
+  BOTH_WITH(sbmv, cublasZhbmv, true, Z)
+  BOTH_WITH(spmv, cublasZhpmv, true, Z)
+  BOTH_WITH(banded, cublasZtbsv, true, Z)
+  BOTH_WITH(banded, cublasZtbmv, false, Z)
+  BOTH_WITH(packed, cublasZtpsv, true, Z)
+  BOTH_WITH(packed, cublasZtpmv, false, Z)
+  BOTH_WITH(spr, cublasZhpr, true, Z, double)
+  BOTH_WITH(spr2, cublasZhpr2, true, Z)
+  packing<Z>("cublasZtrttp", cublasZtrttp, "cublasZtpttr", cublasZtpttr);
   EXPECT_OK(cublasDestroy(handle));
 }

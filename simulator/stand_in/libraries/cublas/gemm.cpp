@@ -1,45 +1,11 @@
 // Products of matrices: one, batches at equal distances, batches by pointers, of all element types.
 #include <algorithm>
-#include <optional>
 
-#include "simulator/stand_in/libraries/cublas/functions.hpp"
-#include "simulator/stand_in/libraries/operands/product.hpp"
+#include "simulator/stand_in/libraries/cublas/factor.hpp"
 
 using namespace convladder::stand_in;
 
 namespace {
-
-using Wide = std::complex<double>;
-
-/// alpha or beta, of the type that the function defines.
-class Factor {
- public:
-  Factor(const char* name, cudaDataType type, const void* at, bool is_of_device)
-      : name_(name), type_(type), at_(at), is_of_device_(is_of_device) {
-    require(at != nullptr, "a scalar is null");
-    if (!is_of_device) value_ = read(at);
-  }
-  bool is_zero() const { return value_ && *value_ == Wide{}; }
-  bool may_be_zero() const { return !value_ || *value_ == Wide{}; }
-  bool is_one() const { return value_ && *value_ == Wide{1}; }
-  bool is_of_device() const { return is_of_device_; }
-  void add_use(std::vector<MemoryUse>& uses) const {
-    if (is_of_device_) {
-      uses.push_back(
-          {.name = name_, .address = at_, .run_bytes = convladder::stand_in::bytes_of(type_), .reads = true});
-    }
-  }
-  Wide value(LibraryTurn& turn) const { return value_ ? *value_ : read(turn.at(at_)); }
-
- private:
-  Wide read(const void* at) const { return numbers_of<Wide>({type_, const_cast<void*>(at), 1, 1, 1}).front(); }
-
-  const char* name_;
-  cudaDataType type_;
-  const void* at_;
-  bool is_of_device_;
-  std::optional<Wide> value_;
-};
 
 /// An operand: one matrix, those at equal distances, or an array of pointers to them on the device.
 struct Operand {
@@ -167,66 +133,70 @@ void add_array(std::vector<MemoryUse>& uses, const char* name, const Operand& op
                   .reads = true});
 }
 
-cublasStatus_t enqueue_gemm(const char* name, cublasHandle_t handle, Gemm gemm, const void* alpha, const void* beta) {
-  return answer(name, handle, [&](LibraryCall& call, cublasContext& context) {
-    ProductShape& shape = gemm.shape;
-    shape.turns_a = gemm.of_a != CUBLAS_OP_N;
-    shape.turns_b = gemm.of_b != CUBLAS_OP_N;
-    shape.conjugates_a = gemm.of_a == CUBLAS_OP_C;
-    shape.conjugates_b = gemm.of_b == CUBLAS_OP_C;
-    check(gemm);
-    gemm.is_tf32 = gemm.is_tf32 || (context.math_mode & 0xf) == CUBLAS_TF32_TENSOR_OP_MATH;
-    const Factor by("alpha", gemm.factors, alpha, is_of_device(context));
-    const Factor keeps("beta", gemm.factors, beta, is_of_device(context));
-    if (shape.m == 0 || shape.n == 0 || gemm.batch == 0) return;
-    if ((by.is_zero() || shape.k == 0) && keeps.is_one()) return;
-    const bool reads_factors = !by.is_zero() && shape.k > 0;
-    LibraryWork work;
-    if (gemm.c.is_array) {
-      if (reads_factors) {
-        add_array(work.uses, "the pointers to A", gemm.a, gemm.batch);
-        add_array(work.uses, "the pointers to B", gemm.b, gemm.batch);
-      }
-      add_array(work.uses, "the pointers to C", gemm.c, gemm.batch);
-    } else {
-      for (std::int64_t i = 0; i < gemm.batch; ++i) {
-        const Used used = uses_of(gemm, moved(gemm.a, i), moved(gemm.b, i), moved(gemm.c, i), !keeps.may_be_zero());
-        if (reads_factors) work.uses.insert(work.uses.end(), {used.a, used.b});
-        work.uses.push_back(used.c);
-      }
+void enqueue_gemm(LibraryCall& call, cublasContext& context, Gemm gemm, const void* alpha, const void* beta) {
+  ProductShape& shape = gemm.shape;
+  shape.turns_a = gemm.of_a != CUBLAS_OP_N;
+  shape.turns_b = gemm.of_b != CUBLAS_OP_N;
+  shape.conjugates_a = gemm.of_a == CUBLAS_OP_C;
+  shape.conjugates_b = gemm.of_b == CUBLAS_OP_C;
+  check(gemm);
+  gemm.is_tf32 = gemm.is_tf32 || (context.math_mode & 0xf) == CUBLAS_TF32_TENSOR_OP_MATH;
+  const Factor by("alpha", gemm.factors, alpha, is_of_device(context));
+  const Factor keeps("beta", gemm.factors, beta, is_of_device(context));
+  if (shape.m == 0 || shape.n == 0 || gemm.batch == 0) return;
+  if ((by.is_zero() || shape.k == 0) && keeps.is_one()) return;
+  const bool reads_factors = !by.is_zero() && shape.k > 0;
+  LibraryWork work;
+  if (gemm.c.is_array) {
+    if (reads_factors) {
+      add_array(work.uses, "the pointers to A", gemm.a, gemm.batch);
+      add_array(work.uses, "the pointers to B", gemm.b, gemm.batch);
     }
-    by.add_use(work.uses);
-    keeps.add_use(work.uses);
-    add_amount(work.amount, gemm);
-    const Used one = uses_of(gemm, nullptr, nullptr, nullptr, !keeps.may_be_zero());
-    work.amount.bytes =
-        static_cast<double>(gemm.batch) * convladder::stand_in::bytes_of(std::vector<MemoryUse>{one.a, one.b, one.c});
-    const int threads = library_machine().host_threads();
-    work.compute = [=](LibraryTurn& turn) {
-      const Wide factor = by.value(turn);
-      const Wide kept = keeps.value(turn);
-      const bool reads_c = kept != Wide{};
-      for (std::int64_t i = 0; i < gemm.batch; ++i) {
-        const auto pointer = [&](const Operand& operand) -> const void* {
-          return operand.is_array ? turn.at(static_cast<const void* const*>(operand.at))[i] : moved(operand, i);
-        };
-        const void* const a = reads_factors ? pointer(gemm.a) : nullptr;
-        const void* const b = reads_factors ? pointer(gemm.b) : nullptr;
-        const void* const c = pointer(gemm.c);
-        Used used = uses_of(gemm, a, b, c, reads_c);
-        if (gemm.c.is_array) {
-          const bool are_there = !reads_factors || (turn.may_use(used.a) & turn.may_use(used.b));
-          if (!turn.may_use(used.c) || !are_there) continue;
-        } else if (keeps.is_of_device() && reads_c) {
-          used.c.writes = false;
-          if (!turn.may_use(used.c)) continue;
-        }
-        multiply_any(gemm, reads_factors ? factor : Wide{}, a == nullptr ? nullptr : turn.at(a),
-                     b == nullptr ? nullptr : turn.at(b), kept, turn.at(const_cast<void*>(c)), threads);
+    add_array(work.uses, "the pointers to C", gemm.c, gemm.batch);
+  } else {
+    for (std::int64_t i = 0; i < gemm.batch; ++i) {
+      const Used used = uses_of(gemm, moved(gemm.a, i), moved(gemm.b, i), moved(gemm.c, i), !keeps.may_be_zero());
+      if (reads_factors) work.uses.insert(work.uses.end(), {used.a, used.b});
+      work.uses.push_back(used.c);
+    }
+  }
+  by.add_use(work.uses);
+  keeps.add_use(work.uses);
+  add_amount(work.amount, gemm);
+  const Used one = uses_of(gemm, nullptr, nullptr, nullptr, !keeps.may_be_zero());
+  work.amount.bytes =
+      static_cast<double>(gemm.batch) * convladder::stand_in::bytes_of(std::vector<MemoryUse>{one.a, one.b, one.c});
+  const int threads = library_machine().host_threads();
+  work.compute = [=](LibraryTurn& turn) {
+    const Wide factor = by.value(turn);
+    const Wide kept = keeps.value(turn);
+    const bool reads_c = kept != Wide{};
+    for (std::int64_t i = 0; i < gemm.batch; ++i) {
+      const auto pointer = [&](const Operand& operand) -> const void* {
+        return operand.is_array ? turn.at(static_cast<const void* const*>(operand.at))[i] : moved(operand, i);
+      };
+      const void* const a = reads_factors ? pointer(gemm.a) : nullptr;
+      const void* const b = reads_factors ? pointer(gemm.b) : nullptr;
+      const void* const c = pointer(gemm.c);
+      Used used = uses_of(gemm, a, b, c, reads_c);
+      if (gemm.c.is_array) {
+        const bool are_there = !reads_factors || (turn.may_use(used.a) & turn.may_use(used.b));
+        if (!turn.may_use(used.c) || !are_there) continue;
+      } else if (keeps.is_of_device() && reads_c) {
+        used.c.writes = false;
+        if (!turn.may_use(used.c)) continue;
       }
-    };
-    enqueue(call, context, std::move(work));
-  });
+      multiply_any(gemm, reads_factors ? factor : Wide{}, a == nullptr ? nullptr : turn.at(a),
+                   b == nullptr ? nullptr : turn.at(b), kept, turn.at(const_cast<void*>(c)), threads);
+    }
+  };
+  enqueue(call, context, std::move(work));
+}
+
+cublasStatus_t enqueue_gemm(const char* name, cublasHandle_t handle, const Gemm& gemm, const void* alpha,
+                            const void* beta) {
+  return answer(name, handle,
+                [&](LibraryCall& call, cublasContext& context) { enqueue_gemm(call, context, gemm, alpha, beta); });
 }
 
 template <typename T>
@@ -284,6 +254,10 @@ cublasStatus_t gemm_batched(const char* name, cublasHandle_t handle, Gemm gemm, 
   return enqueue_gemm(name, handle, gemm, alpha, beta);
 }
 
+// CUBLAS_COMPUTE_32F_EMULATED_16BFX9 and CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT; older toolkits have no names for them.
+constexpr auto kEmulated32 = static_cast<cublasComputeType_t>(78);
+constexpr auto kEmulated64 = static_cast<cublasComputeType_t>(79);
+
 /// Sets the types of sums and factors for a compute type. Throws Refused for combinations that cuBLAS does not take.
 void set_compute_type(Gemm& gemm, cublasComputeType_t compute) {
   const auto refuse = [] {
@@ -292,7 +266,7 @@ void set_compute_type(Gemm& gemm, cublasComputeType_t compute) {
   const cudaDataType a = gemm.a.type;
   const cudaDataType c = gemm.c.type;
   if (!is_known(a) || !is_known(gemm.b.type) || !is_known(c) || a != gemm.b.type) refuse();
-  switch (compute) {
+  switch (static_cast<int>(compute)) {
     case CUBLAS_COMPUTE_16F:
     case CUBLAS_COMPUTE_16F_PEDANTIC:
       if (a != CUDA_R_16F || c != CUDA_R_16F) refuse();
@@ -304,6 +278,7 @@ void set_compute_type(Gemm& gemm, cublasComputeType_t compute) {
     case CUBLAS_COMPUTE_32F_FAST_16F:
     case CUBLAS_COMPUTE_32F_FAST_16BF:
     case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case kEmulated32:
       gemm.is_tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
       if (a == CUDA_C_32F && c == CUDA_C_32F) {
         gemm.factors = gemm.sums = CUDA_C_32F;
@@ -317,6 +292,7 @@ void set_compute_type(Gemm& gemm, cublasComputeType_t compute) {
       return;
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case kEmulated64:
       if (a != c || (a != CUDA_R_64F && a != CUDA_C_64F)) refuse();
       gemm.factors = gemm.sums = a;
       return;
@@ -352,6 +328,42 @@ Gemm typed(cublasOperation_t of_a, cublasOperation_t of_b, std::int64_t m, std::
           .b = b,
           .c = c,
           .batch = batch};
+}
+
+/// Groups of products, those of a group alike. What describes them lies on the host, the pointers on the device.
+template <typename Int>
+struct Groups {
+  const cublasOperation_t* of_a;
+  const cublasOperation_t* of_b;
+  const Int* m;
+  const Int* n;
+  const Int* k;
+  const Int* lda;
+  const Int* ldb;
+  const Int* ldc;
+  Int count;
+  const Int* sizes;
+};
+
+template <typename Int>
+cublasStatus_t gemm_groups(const char* name, cublasHandle_t handle, const Groups<Int>& groups, cudaDataType a_type,
+                           const void* const a[], cudaDataType b_type, const void* const b[], cudaDataType c_type,
+                           void* const c[], cublasComputeType_t compute, const void* alpha, const void* beta) {
+  return answer(name, handle, [&](LibraryCall& call, cublasContext& context) {
+    require(groups.count >= 0, "a size is negative");
+    std::int64_t first = 0;
+    for (Int i = 0; i < groups.count; ++i) {
+      require(groups.sizes[i] >= 0, "a size is negative");
+      Gemm gemm = typed(groups.of_a[i], groups.of_b[i], groups.m[i], groups.n[i], groups.k[i],
+                        {a_type, a + first, 0, true}, groups.lda[i], {b_type, b + first, 0, true}, groups.ldb[i],
+                        {c_type, c + first, 0, true}, groups.ldc[i], groups.sizes[i]);
+      set_compute_type(gemm, compute);
+      const std::size_t bytes = convladder::stand_in::bytes_of(gemm.factors) * static_cast<std::size_t>(i);
+      enqueue_gemm(call, context, gemm, static_cast<const char*>(alpha) + bytes,
+                   static_cast<const char*>(beta) + bytes);
+      first += groups.sizes[i];
+    }
+  });
 }
 
 }  // namespace
@@ -432,5 +444,31 @@ CUBLAS_BOTH_WIDTHS(GEMM_HALF, H, __half)
   }
 GEMM_EX(int, )
 GEMM_EX(std::int64_t, _64)
+
+#define GROUPS(Int)                                                                                         \
+  cublasHandle_t handle, const cublasOperation_t transa[], const cublasOperation_t transb[], const Int m[], \
+      const Int n[], const Int k[]
+#define GROUPED(L, C, compute, Int, tail)                                                                             \
+  cublasStatus_t cublas##L##gemmGroupedBatched##tail(                                                                 \
+      GROUPS(Int), const C alpha[], const C* const A[], const Int lda[], const C* const B[], const Int ldb[],         \
+      const C beta[], C* const c[], const Int ldc[], Int count, const Int sizes[]) {                                  \
+    return gemm_groups<Int>(                                                                                          \
+        "cublas" #L "gemmGroupedBatched" #tail, handle, {transa, transb, m, n, k, lda, ldb, ldc, count, sizes},       \
+        type_of<C>(), reinterpret_cast<const void* const*>(A), type_of<C>(), reinterpret_cast<const void* const*>(B), \
+        type_of<C>(), reinterpret_cast<void* const*>(c), compute, alpha, beta);                                       \
+  }
+CUBLAS_BOTH_WIDTHS(GROUPED, S, float, CUBLAS_COMPUTE_32F)
+CUBLAS_BOTH_WIDTHS(GROUPED, D, double, CUBLAS_COMPUTE_64F)
+#define GROUPED_EX(Int, tail)                                                                                        \
+  cublasStatus_t cublasGemmGroupedBatchedEx##tail(                                                                   \
+      GROUPS(Int), const void* alpha, const void* const A[], cudaDataType_t a_type, const Int lda[],                 \
+      const void* const B[], cudaDataType_t b_type, const Int ldb[], const void* beta, void* const C[],              \
+      cudaDataType_t c_type, const Int ldc[], Int count, const Int sizes[], cublasComputeType_t compute) {           \
+    return gemm_groups<Int>("cublasGemmGroupedBatchedEx" #tail, handle,                                              \
+                            {transa, transb, m, n, k, lda, ldb, ldc, count, sizes}, a_type, A, b_type, B, c_type, C, \
+                            compute, alpha, beta);                                                                   \
+  }
+GROUPED_EX(int, )
+GROUPED_EX(std::int64_t, _64)
 
 }  // extern "C"

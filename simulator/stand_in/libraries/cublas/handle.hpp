@@ -12,6 +12,14 @@ struct cublasContext {
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   int multiprocessors = 0;
+#if CUBLAS_VERSION >= 130100
+  // How products of wider numbers may be made from narrower ones. Here they are computed as they are.
+  cublasEmulationStrategy_t emulation = CUBLAS_EMULATION_STRATEGY_DEFAULT;
+  cudaEmulationSpecialValuesSupport special_values = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
+  cudaEmulationMantissaControl mantissa_control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
+  int most_mantissa_bits = 0;
+  int mantissa_offset = 0;
+#endif
 };
 
 namespace convladder::stand_in {

@@ -105,6 +105,23 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* count) {
   return get("cublasGetSmCountTarget", handle, count, &cublasContext::multiprocessors);
 }
 
+#if CUBLAS_VERSION >= 130100
+#define EMULATION(name, type, member, is_right)                                     \
+  cublasStatus_t cublasSet##name(cublasHandle_t handle, type value) {               \
+    return set("cublasSet" #name, handle, value, &cublasContext::member, is_right); \
+  }                                                                                 \
+  cublasStatus_t cublasGet##name(cublasHandle_t handle, type* value) {              \
+    return get("cublasGet" #name, handle, value, &cublasContext::member);           \
+  }
+EMULATION(EmulationStrategy, cublasEmulationStrategy_t, emulation,
+          value >= CUBLAS_EMULATION_STRATEGY_DEFAULT && value <= CUBLAS_EMULATION_STRATEGY_EAGER)
+EMULATION(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, special_values, true)
+EMULATION(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissa_control,
+          value == CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC || value == CUDA_EMULATION_MANTISSA_CONTROL_FIXED)
+EMULATION(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits, value >= 0)
+EMULATION(FixedPointEmulationMantissaBitOffset, int, mantissa_offset, true)
+#endif
+
 const char* cublasGetStatusString(cublasStatus_t status) {
   switch (status) {
     case CUBLAS_STATUS_SUCCESS:

@@ -359,6 +359,12 @@ cublasStatus_t dgmm(const char* name, cublasHandle_t handle, cublasSideMode_t si
   });
 }
 
+cublasStatus_t refuse_types(const char* name, cublasHandle_t handle) {
+  return answer(name, handle, [](LibraryCall&, cublasContext&) {
+    throw Refused(CUBLAS_STATUS_NOT_SUPPORTED, "these element types are not supported");
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -391,6 +397,22 @@ CUBLAS_BOTH_WIDTHS(SYRK, Csyrk, cuComplex, cuComplex, false)
 CUBLAS_BOTH_WIDTHS(SYRK, Zsyrk, cuDoubleComplex, cuDoubleComplex, false)
 CUBLAS_BOTH_WIDTHS(SYRK, Cherk, cuComplex, float, true)
 CUBLAS_BOTH_WIDTHS(SYRK, Zherk, cuDoubleComplex, double, true)
+
+// Elements of 8 bits are missing.
+#define SYRK_EX(L, Alpha, is_hermitian, Int, tail)                                                                  \
+  cublasStatus_t cublas##L##Ex##tail(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n,  \
+                                     Int k, const Alpha* alpha, const void* A, cudaDataType a_type, Int lda,        \
+                                     const Alpha* beta, void* c, cudaDataType c_type, Int ldc) {                    \
+    if (a_type != CUDA_C_32F || c_type != CUDA_C_32F) return refuse_types("cublas" #L "Ex" #tail, handle);          \
+    const auto* const from = static_cast<const std::complex<float>*>(A);                                            \
+    return syrk<Update::rank_k, is_hermitian>("cublas" #L "Ex" #tail, handle, uplo, trans, n, k, as_numbers(alpha), \
+                                              from, lda, from, lda, as_numbers(beta),                               \
+                                              static_cast<std::complex<float>*>(c), ldc);                           \
+  }
+CUBLAS_BOTH_WIDTHS(SYRK_EX, Csyrk, cuComplex, false)
+CUBLAS_BOTH_WIDTHS(SYRK_EX, Csyrk3m, cuComplex, false)
+CUBLAS_BOTH_WIDTHS(SYRK_EX, Cherk, float, true)
+CUBLAS_BOTH_WIDTHS(SYRK_EX, Cherk3m, float, true)
 
 #define SYR2K_AS(update, name, function, C, Beta, is_hermitian, Int)                                                   \
   cublasStatus_t function(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, Int n, Int k,         \

@@ -173,6 +173,19 @@ SINGULAR_VALUES(Z, cuDoubleComplex, double)
       sygvd(call, context, itype, jobz, uplo, n, as_numbers(A), lda, as_numbers(B), ldb, W,                            \
             around(info, work, lwork, n));                                                                             \
     });                                                                                                                \
+  }                                                                                                                    \
+  cusolverStatus_t cusolverDn##L##gvj_bufferSize(cusolverDnHandle_t handle, cusolverEigType_t, cusolverEigMode_t,      \
+                                                 cublasFillMode_t, int n, const C*, int, const C*, int, const R*,      \
+                                                 int* size, syevjInfo_t) {                                             \
+    return tell_size(NAME(L##gvj_bufferSize), handle, size, n);                                                        \
+  }                                                                                                                    \
+  cusolverStatus_t cusolverDn##L##gvj(cusolverDnHandle_t handle, cusolverEigType_t itype, cusolverEigMode_t jobz,      \
+                                      cublasFillMode_t uplo, int n, C* A, int lda, C* B, int ldb, R* W, C* work,       \
+                                      int lwork, int* info, syevjInfo_t) {                                             \
+    return answer(NAME(L##gvj), handle, [&](LibraryCall& call, cusolverDnContext& context) {                           \
+      sygvd(call, context, itype, jobz, uplo, n, as_numbers(A), lda, as_numbers(B), ldb, W,                            \
+            around(info, work, lwork, n));                                                                             \
+    });                                                                                                                \
   }
 EIGENVALUES(Ssy, float, float)
 EIGENVALUES(Dsy, double, double)

@@ -141,6 +141,19 @@ KEPT(cusolverDnXgesvdjSetTolerance, gesvdjInfo, double)
 KEPT(cusolverDnXgesvdjSetMaxSweeps, gesvdjInfo, int)
 KEPT(cusolverDnXgesvdjSetSortEig, gesvdjInfo, int)
 
+// LAPACK computes directly what the real library does by Jacobi's sweeps: there were none, and nothing is left over.
+#define TOLD(function, Type, Value)                                           \
+  cusolverStatus_t function(cusolverDnHandle_t handle, Type*, Value* place) { \
+    return answer(#function, handle, [&](LibraryCall&, cusolverDnContext&) {  \
+      require(place != nullptr, "the place for the result is null");          \
+      *place = 0;                                                             \
+    });                                                                       \
+  }
+TOLD(cusolverDnXsyevjGetSweeps, syevjInfo, int)
+TOLD(cusolverDnXsyevjGetResidual, syevjInfo, double)
+TOLD(cusolverDnXgesvdjGetSweeps, gesvdjInfo, int)
+TOLD(cusolverDnXgesvdjGetResidual, gesvdjInfo, double)
+
 cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t, cusolverDnFunction_t, cusolverAlgMode_t) {
   return answer_call<cusolverStatus_t>(kCusolver, "cusolverDnSetAdvOptions", [](LibraryCall&) {});
 }
