@@ -43,8 +43,15 @@ class L1Cache {
   }
 
   void access(const SectorSet& sectors, AccessKind kind) {
-    for_each_line(sectors,
-                  [this, kind](std::uint32_t line, std::uint8_t of_line) { access_line(line, of_line, kind); });
+    if (kind == AccessKind::load) {
+      load_sectors_ += static_cast<std::uint64_t>(sectors.count());
+      load_hits_ += load_texels(sectors);
+      return;
+    }
+    for_each_line(sectors, [this, kind](std::uint32_t line, std::uint8_t of_line) {
+      if (kind == AccessKind::store) cache_.touch(line, of_line);
+      ask({line, of_line, true});
+    });
   }
 
   /// A load that goes to the L2 at once and leaves nothing here (ld.cg, cp.async.cg).
@@ -94,18 +101,6 @@ class L1Cache {
     return static_cast<std::uint32_t>(sector / 4);
   }
   static std::uint8_t bit_of(std::uint64_t sector) { return static_cast<std::uint8_t>(1U << (sector % 4)); }
-
-  void access_line(std::uint32_t line, std::uint8_t sectors, AccessKind kind) {
-    if (kind == AccessKind::load) {
-      const std::uint8_t hits = cache_.access(line, sectors, false).hits;
-      load_sectors_ += static_cast<std::uint64_t>(std::popcount(sectors));
-      load_hits_ += static_cast<std::uint64_t>(std::popcount(hits));
-      if (hits != sectors) ask({line, static_cast<std::uint8_t>(sectors & ~hits), false});
-    } else {
-      if (kind == AccessKind::store) cache_.touch(line, sectors);
-      ask({line, sectors, true});
-    }
-  }
 
   void ask(L2Request request) {
     // Slices are chosen by a hash of the line, so that a stride does not end in one slice.

@@ -19,6 +19,15 @@ void for_each_lane(LaneMask mask, const Function& function) {
   for (LaneMask left = mask; left != 0; left &= left - 1) function(std::countr_zero(left));
 }
 
+/// Whether all lanes take part, each behind the one before.
+bool are_row(const WarpAccess& access) {
+  const Addresses& addresses = *access.addresses;
+  const auto bytes = static_cast<std::uint64_t>(access.bytes);
+  std::uint64_t differences = 0;
+  for (std::uint64_t lane = 0; lane < kLanes; ++lane) differences |= addresses[lane] ^ (addresses[0] + lane * bytes);
+  return differences == 0 && access.mask == kAllLanes;
+}
+
 /// "", or ", of which nothing has written byte 1", "bytes 4 to 7", "bytes 1, 2, 5".
 std::string missing_text(std::uint32_t missing, int bytes) {
   if (missing == 0 || missing + 1ULL == std::uint64_t{1} << bytes) return ", which nothing has written";
@@ -64,7 +73,7 @@ bool WrittenBytes::has(std::uint64_t offset, std::uint64_t bytes) const {
     std::memcpy(&word, first, sizeof word);
     return word == 0x01010101;
   }
-  return std::find(first, first + bytes, std::uint8_t{0}) == first + bytes;
+  return std::memchr(first, 0, bytes) == nullptr;
 }
 
 std::uint32_t WrittenBytes::missing(std::uint64_t offset, std::uint64_t bytes) const {
@@ -199,8 +208,12 @@ void InitializationChecker::access(const WarpAccess& access) {
     begin = piece->begin;
   }
   if (written->all() && now.carried.empty()) return;
-  if (access.kind != AccessKind::store) check(access, *written, begin);
+  const bool is_row = now.carried.empty() && are_row(access);
+  const std::uint64_t first = addresses[0] - begin;
+  const bool is_right = access.kind == AccessKind::store || (is_row && written->has(first, kLanes * bytes));
+  if (!is_right) check(access, *written, begin);
   if (access.kind == AccessKind::load) return;
+  if (is_row && now.carried.empty()) return written->write(first, kLanes * bytes);
   for_each_lane(access.mask, [&](int lane) {
     written->write(addresses[lane] - begin, bytes);
     if (!now.carried.empty()) carry_on(access, lane, *written, addresses[lane] - begin);

@@ -352,34 +352,45 @@ void RaceChecker::access(const WarpAccess& access) {
     is_foreign_ = false;
     return;
   }
+  const AddressSpan span = address_span(addresses);
+  if (!may_be_known(span)) return;
   Access now = access_of(access);
   const unsigned first = now.thread;
-  for (LaneMask left = access.mask; left != 0; left &= left - 1) {
+  Piece* piece = find_piece(span.low);
+  const bool is_one_piece = piece != nullptr && span.high < piece->end;
+  for (LaneMask left = access.mask; left != 0 && !is_blind_; left &= left - 1) {
     const int lane = std::countr_zero(left);
     now.thread = (first + static_cast<unsigned>(lane)) & 1023U;
-    touch_global(access, lane, now);
+    if (!is_one_piece) piece = find_piece(addresses[lane]);
+    if (piece != nullptr) touch_global(access, lane, now, *piece);
   }
 }
 
+/// Whether anything is known, or to be known, of accesses to some of these addresses.
+bool RaceChecker::may_be_known(const AddressSpan& span) const {
+  const auto above = pieces_.upper_bound(span.high);
+  if (above == pieces_.begin()) return false;
+  const Piece& below = std::prev(above)->second;
+  return below.begin > span.low || below.end == below.begin || span.low < below.end;
+}
+
 /// Reaches the pages of a lane's access to global memory.
-void RaceChecker::touch_global(const WarpAccess& access, int lane, const Access& now) {
+void RaceChecker::touch_global(const WarpAccess& access, int lane, const Access& now, Piece& piece) {
   const std::uint64_t address = (*access.addresses)[lane];
-  Piece* const piece = find_piece(address);
-  if (piece == nullptr) return;
   try {
-    if (piece->pages.empty()) {
+    if (piece.pages.empty()) {
       const Allocation* const allocation = access.warp->block->memory->find(address);
-      if (allocation == nullptr || allocation->begin != piece->begin) return;
+      if (allocation == nullptr || allocation->begin != piece.begin) return;
       // So much is always a mapping of its own, which goes back to the system.
       constexpr std::size_t kReserve = std::size_t{48} << 20;
       if (reserve_.capacity() == 0) reserve_.reserve(kReserve);
-      piece->end = allocation->end;
-      piece->pages.resize(((piece->end - 1) >> kPageShift) - (piece->begin >> kPageShift) + 1);
+      piece.end = allocation->end;
+      piece.pages.resize(((piece.end - 1) >> kPageShift) - (piece.begin >> kPageShift) + 1);
     }
     const auto all = static_cast<std::uint64_t>(std::max(access.bytes, 1));
     for (std::uint64_t byte = 0; byte < all;) {
       const std::uint64_t at = address + byte;
-      Page& page = piece->pages[(at >> kPageShift) - (piece->begin >> kPageShift)];
+      Page& page = piece.pages[(at >> kPageShift) - (piece.begin >> kPageShift)];
       const std::uint64_t in_page = at & (kPageBytes - 1);
       const std::uint64_t bytes = std::min(all - byte, kPageBytes - in_page);
       const bool is_narrow = ((in_page | bytes) & 3) != 0;
@@ -445,7 +456,7 @@ bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) co
 }
 
 /// The access of lane 0; other lanes' differ in the thread.
-RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
+RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) {
   const auto instruction = static_cast<std::size_t>(access.operation->instruction);
   const bool is_product = is_product_[instruction];
   Access now;
@@ -455,7 +466,25 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) const {
   now.is_asynchronous = is_asynchronous_ || is_product;
   now.thread = static_cast<unsigned>(access.warp->index * kLanes) & 1023U;
   now.clock = is_product ? now_->committed[access.warp->index] + 1 : now_->clock[clock_index(now)];
+  const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
+  const auto& seen = now_->seen[access.warp->index].to;
+  before_ = seen[0];
+  for (std::size_t w = 1; w < warps; ++w) before_ = std::min(before_, seen[w]);
   return now;
+}
+
+/// Notes an access that is in order with all that is known of the unit, as nearly all are; otherwise returns false.
+inline bool RaceChecker::touch_in_order(Unit& unit, const Access& now, bool is_load) const {
+  const Access& writer = unit.writer;
+  if (!is_before_all(writer, now) || (writer.is_disputed | writer.is_repeated) != 0) return false;
+  if (!is_before_all(unit.first_reader, now)) return false;
+  if (is_load) {
+    unit.first_reader = now;
+    return true;
+  }
+  if (!is_before_all(unit.last_reader, now)) return false;
+  unit.writer = now;
+  return true;
 }
 
 void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, const Part& part) {
@@ -464,33 +493,29 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, c
   const auto touch_of = [&](std::uint64_t i) {
     return Touch{access, lane, part.byte + (i << part.shift), std::uint64_t{1} << part.shift, now};
   };
-  if (access.kind == AccessKind::load) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      Unit& unit = part.units[i];
-      if (coming != nullptr && coming[i].clock != 0) [[unlikely]]
-        meet_coming(touch_of(i), coming[i]);
-      if (!ordered(unit.writer, now)) [[unlikely]]
-        judge_read_after_write(touch_of(i), unit);
-      if (unit.writer.is_disputed != 0) [[unlikely]]
-        settle(unit, true);
-      if (ordered(unit.first_reader, now)) {
-        unit.first_reader = now;
-      } else {
-        unit.last_reader = now;
-      }
-    }
+  const bool is_load = access.kind == AccessKind::load;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool is_coming = coming != nullptr && coming[i].clock != 0;
+    if (!is_coming && touch_in_order(part.units[i], now, is_load)) [[likely]]
+      continue;
+    touch_unit(touch_of(i), part.units[i], is_coming ? &coming[i] : nullptr);
+  }
+}
+
+void RaceChecker::touch_unit(const Touch& touch, Unit& unit, Access* coming) {
+  const Access& now = touch.now;
+  if (coming != nullptr) meet_coming(touch, *coming);
+  if (touch.access.kind == AccessKind::load) {
+    if (!ordered(unit.writer, now)) judge_read_after_write(touch, unit);
+    if (unit.writer.is_disputed != 0) settle(unit, true);
+    (ordered(unit.first_reader, now) ? unit.first_reader : unit.last_reader) = now;
     return;
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Unit& unit = part.units[i];
-    if (coming != nullptr && coming[i].clock != 0) meet_coming(touch_of(i), coming[i]);
-    Access writer = now;
-    const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;
-    const bool is_equal = !is_plain && write_again(touch_of(i), unit, writer) == WriteRace::equal;
-    if (!is_equal) [[likely]]  // readers of an equal value are those of this one
-      judge_readers(touch_of(i), unit);
-    unit.writer = writer;
-  }
+  Access writer = now;
+  const bool is_plain = ordered(unit.writer, now) && (unit.writer.is_disputed | unit.writer.is_repeated) == 0;
+  const bool is_equal = !is_plain && write_again(touch, unit, writer) == WriteRace::equal;
+  if (!is_equal) judge_readers(touch, unit);  // readers of an equal value are those of this one
+  unit.writer = writer;
 }
 
 inline void RaceChecker::judge_readers(const Touch& touch, const Unit& unit) {

@@ -152,9 +152,14 @@ class RaceChecker final : public AccessObserver {
     return is_product_[access.instruction] ? kFirstGroup + warp / kWarpsOfGroup : kMostWarps + warp;
   }
   inline bool ordered(const Access& earlier, const Access& now) const;
+  bool is_before_all(const Access& earlier, const Access& now) const {
+    const bool is_by_block = (earlier.block == now.block) | (earlier.clock == 0);
+    return is_by_block & (earlier.clock <= before_) & (earlier.is_asynchronous == 0);
+  }
+  inline bool touch_in_order(Unit& unit, const Access& now, bool is_load) const;
   bool ordered_otherwise(const Access& earlier, const Access& now) const;
   bool ordered_in_cluster(const Access& earlier) const;
-  Access access_of(const WarpAccess& access) const;
+  Access access_of(const WarpAccess& access);
   /// A part of a lane's access, and the units that it reaches.
   struct Part {
     Unit* units = nullptr;
@@ -164,7 +169,9 @@ class RaceChecker final : public AccessObserver {
     unsigned shift = 0;
   };
   void touch(const WarpAccess& access, int lane, const Access& now, const Part& part);
-  void touch_global(const WarpAccess& access, int lane, const Access& now);
+  void touch_unit(const Touch& touch, Unit& unit, Access* coming);
+  void touch_global(const WarpAccess& access, int lane, const Access& now, Piece& piece);
+  bool may_be_known(const AddressSpan& span) const;
   void split_words(Page& page);
   WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
   void judge_readers(const Touch& touch, const Unit& unit);
@@ -247,6 +254,8 @@ class RaceChecker final : public AccessObserver {
   std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* now_ = nullptr;
+  /// The clock up to which all accesses of the block's warps, without copies, are ordered before the current access.
+  std::uint32_t before_ = 0;
   bool is_asynchronous_ = false;                          ///< whether the current accesses are a copy's
   bool is_foreign_ = false;                               ///< whether they are to another block's shared memory
   std::map<const Unit*, std::vector<Pending>> disputes_;  ///< of shared memory: writes of values that nobody has read

@@ -37,9 +37,9 @@ std::string threads_text(std::uint32_t threads) {
 /// Whether a value is the same in all lanes of the mask.
 bool is_uniform(const std::uint32_t* values, LaneMask lanes) {
   const std::uint32_t first = values[std::countr_zero(lanes)];
-  bool same = true;
-  for (int lane = 0; lane < kLanes; ++lane) same = same && (((lanes >> lane) & 1U) == 0 || values[lane] == first);
-  return same;
+  LaneMask other = 0;
+  for (int lane = 0; lane < kLanes; ++lane) other |= LaneMask{values[lane] != first} << lane;
+  return (other & lanes) == 0;
 }
 
 }  // namespace

@@ -111,17 +111,48 @@ Wavefronts count_wide_load(const Addresses& addresses, const AddressSpan& span, 
                     : count_wide_passes<kWords>(addresses, span, mask);
 }
 
+/// Puts the different sectors of a request into its list, ascending, where they are less than 2^32 apart. Each is put
+/// where the number of smaller ones says, equal ones in one place: no step depends on a comparison's outcome.
+void list_near_sectors(const Addresses& addresses, SectorSet& sectors) {
+  std::array<std::uint32_t, kLanes> from_first;
+  std::array<std::uint32_t, kLanes> smaller{};
+  for (int lane = 0; lane < kLanes; ++lane) {
+    from_first[lane] = static_cast<std::uint32_t>((addresses[lane] >> kSectorShift) - sectors.first);
+  }
+  bool are_ascending = true;
+  for (int lane = 1; lane < kLanes; ++lane) are_ascending &= from_first[lane - 1] < from_first[lane];
+  if (are_ascending) {  // as with a stride
+    for (int lane = 0; lane < kLanes; ++lane) sectors.list[lane] = sectors.first + from_first[lane];
+    sectors.list_size = kLanes;
+    return;
+  }
+  for (const std::uint32_t other : from_first) {
+    for (int lane = 0; lane < kLanes; ++lane) smaller[lane] += other < from_first[lane] ? 1 : 0;
+  }
+  LaneMask taken = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    sectors.list[smaller[lane]] = sectors.first + from_first[lane];
+    taken |= LaneMask{1} << smaller[lane];
+  }
+  for (; taken != 0; taken &= taken - 1) sectors.list[sectors.list_size++] = sectors.list[std::countr_zero(taken)];
+}
+
 }  // namespace
 
 SectorSet sectors_of(const Addresses& addresses, const AddressSpan& span) {
   SectorSet sectors;
   sectors.first = span.low >> kSectorShift;
-  if ((span.high >> kSectorShift) - sectors.first < 64) {
+  const std::uint64_t apart = (span.high >> kSectorShift) - sectors.first;
+  if (apart < 64) {
     std::uint64_t mask = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
       mask |= std::uint64_t{1} << ((addresses[lane] >> kSectorShift) - sectors.first);
     }
     sectors.mask = mask;
+    return sectors;
+  }
+  if (apart >> 32 == 0) {
+    list_near_sectors(addresses, sectors);
     return sectors;
   }
   sectors.list = addresses;

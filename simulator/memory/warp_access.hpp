@@ -24,15 +24,11 @@ using Addresses = std::array<std::uint64_t, kLanes>;
 inline constexpr unsigned kSectorShift = 5;  // 32-byte sectors
 inline constexpr unsigned kBanks = 32;       // banks of shared memory, 4 bytes wide each
 
-/// Gives lanes outside of the mask the address of the nearest lane inside of it below them, or else that of the first
-/// lane in the mask, which is not empty.
+/// Gives lanes outside of the mask the address of the first lane in the mask, which is not empty.
 inline void fill_inactive(Addresses& addresses, LaneMask mask) {
   if (mask == kAllLanes) return;
-  std::uint64_t last = addresses[static_cast<std::size_t>(std::countr_zero(mask))];
-  for (int lane = 0; lane < kLanes; ++lane) {
-    last = ((mask >> lane) & 1U) != 0 ? addresses[lane] : last;
-    addresses[lane] = last;
-  }
+  const std::uint64_t first = addresses[static_cast<std::size_t>(std::countr_zero(mask))];
+  for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = ((mask >> lane) & 1U) != 0 ? addresses[lane] : first;
 }
 
 /// Bounds and bits of the addresses of a request, found in one pass over them.

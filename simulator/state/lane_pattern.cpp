@@ -124,10 +124,15 @@ bool LanePatterns::recall(KnownPattern& known, InstructionCounters& counters, pt
 
 void LanePatterns::learn(KnownPattern& known, ptx::Space space, const Addresses& addresses, LaneMask mask, int bytes,
                          AccessKind kind) {
-  if (known.fruitless >= kMostFruitless || patterns_.size() == kMostPatterns) return;
-  const std::optional<PatternKey> key = key_of(space, addresses, mask, bytes, kind);
+  if (known.fruitless >= kMostFruitless) return;
   const AddressSpan span = address_span(addresses);
-  if (!key || span.high - span.low > (space == ptx::Space::global ? kFarthestGlobal : kFarthest)) return;
+  const bool is_far = span.high - span.low > (space == ptx::Space::global ? kFarthestGlobal : kFarthest);
+  const bool is_full = patterns_.size() == kMostPatterns;
+  const std::optional<PatternKey> key = is_far || is_full ? std::nullopt : key_of(space, addresses, mask, bytes, kind);
+  if (!key) {
+    ++known.fruitless;
+    return;
+  }
   const std::uint32_t hash = hash_of(*key);
   if (LanePattern* const there = find(*key, hash)) {  // it was recalled for another allocation
     known.pattern = there;

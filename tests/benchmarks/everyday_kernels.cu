@@ -134,3 +134,90 @@ __global__ void softmax_rows(float* out, const float* in, int n) {
   }
   for (int i = lane; i < n; i += 32) out[row * n + i] = __expf(in[row * n + i] - largest) / sum;
 }
+
+/// A sparse matrix (CSR) times a vector, a row a thread, rows of 1 to 31 elements: out = values · x, where both are in
+/// `weights`, and `in` holds columns and where rows begin.
+__global__ void spmv(float* out, const unsigned* in, const float* weights, int rows) {
+  const auto row = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned end = 16 * (row + 1) + in[row + 1] % 16;
+  float sum = 0.0F;
+  for (unsigned i = 16 * row + in[row] % 16; i < end; ++i)
+    sum += weights[i] * weights[in[i] % static_cast<unsigned>(rows)];
+  out[row] = sum;
+}
+
+/// A product of n x n matrices as beginners write it: the lanes of a warp have different rows.
+__global__ void matmul_uncoalesced(float* out, const float* in, const float* weights, int n) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int column = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  float sum = 0.0F;
+  for (int k = 0; k < n; ++k) sum += in[row * n + k] * weights[k * n + column];
+  out[row * n + column] = sum;
+}
+
+/// Sorts 512 numbers in each block.
+__global__ void bitonic_sort(float* out, const float* in, int /*n*/) {
+  __shared__ float numbers[512];
+  const unsigned i = threadIdx.x;
+  numbers[i] = in[blockIdx.x * 512 + i];
+  __syncthreads();
+  for (unsigned size = 2; size <= 512; size *= 2) {
+    for (unsigned distance = size / 2; distance > 0; distance /= 2) {
+      const unsigned other = i ^ distance;
+      if (other > i && (numbers[i] > numbers[other]) == ((i & size) == 0)) {
+        const float number = numbers[i];
+        numbers[i] = numbers[other];
+        numbers[other] = number;
+      }
+      __syncthreads();
+    }
+  }
+  out[blockIdx.x * 512 + i] = numbers[i];
+}
+
+/// The discrete Fourier transform of 512 complex numbers in each block, by Stockham.
+__global__ void fft(float2* out, const float2* in, int /*n*/) {
+  __shared__ float2 numbers[2][512];
+  const unsigned i = threadIdx.x;
+  numbers[0][i] = in[blockIdx.x * 512 + i];
+  numbers[0][i + 256] = in[blockIdx.x * 512 + i + 256];
+  int from = 0;
+  for (unsigned size = 1; size < 512; size *= 2, from ^= 1) {
+    __syncthreads();
+    const unsigned k = i % size;
+    float sine;
+    float cosine;
+    __sincosf(-3.14159265F * static_cast<float>(k) / static_cast<float>(size), &sine, &cosine);
+    const float2 left = numbers[from][i];
+    const float2 right = numbers[from][i + 256];
+    const float2 turned = {right.x * cosine - right.y * sine, right.x * sine + right.y * cosine};
+    numbers[from ^ 1][2 * i - k] = {left.x + turned.x, left.y + turned.y};
+    numbers[from ^ 1][2 * i - k + size] = {left.x - turned.x, left.y - turned.y};
+  }
+  __syncthreads();
+  out[blockIdx.x * 512 + i] = numbers[from][i];
+  out[blockIdx.x * 512 + i + 256] = numbers[from][i + 256];
+}
+
+/// One sum a block, as a tree in shared memory.
+__global__ void tree_sums(float* out, const float* in, int /*n*/) {
+  __shared__ float sums[256];
+  const unsigned i = threadIdx.x;
+  sums[i] = in[blockIdx.x * 256 + i];
+  __syncthreads();
+  for (unsigned distance = 128; distance > 0; distance /= 2) {
+    if (i < distance) sums[i] += sums[i + distance];
+    __syncthreads();
+  }
+  if (i == 0) out[blockIdx.x] = sums[0];
+}
+
+/// Multiply-adds in registers.
+__global__ void arithmetic(float* out, const float* in, int rounds) {
+  const auto i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float x = in[i];
+  float sums[4] = {x, x + 1.0F, x + 2.0F, x + 3.0F};
+  for (int round = 0; round < rounds; ++round)
+    for (float& sum : sums) sum = sum * x + 0.5F;
+  out[i] = sums[0] + sums[1] + sums[2] + sums[3];
+}

@@ -139,6 +139,12 @@ const EverydayKernel kEverydayKernels[] = {
     {"block-sums", {128}, {256}, 128, 1 << 22, {1 << 22}},
     {"histogram", {128}, {256}, 256, 1 << 22, {1 << 22}},
     {"softmax-rows", {256}, {256}, 2048 * 1024, 2048 * 1024, {1024}},
+    {"spmv", {256}, {256}, 1 << 16, 17 << 16, {1 << 16}, true},
+    {"matmul-uncoalesced", {8, 32}, {32, 8}, 256 * 256, 256 * 256, {256}, true},
+    {"bitonic-sort", {256}, {512}, 1 << 17, 1 << 17, {1 << 17}},
+    {"fft", {256}, {256}, 1 << 18, 1 << 18, {1 << 17}},
+    {"tree-sums", {4096}, {256}, 4096, 1 << 20, {1 << 20}},
+    {"arithmetic", {256}, {256}, 1 << 16, 1 << 16, {256}},
 };
 
 double speed_of(std::size_t number, const Configuration& configuration, Work& work) {
@@ -147,7 +153,7 @@ double speed_of(std::size_t number, const Configuration& configuration, Work& wo
   simulated::SimulatedDevice device(configuration.options);
   SeededRandom random(1, 0);
   std::vector<float> numbers(kernel.in_words);
-  for (float& x : numbers) x = static_cast<float>(random.between(-100, 100)) / 100.0F;
+  for (float& x : numbers) x = static_cast<float>(random.between(-1'000'000, 1'000'000)) / 1e6F;
   const DeviceBuffer out = device.allocate(kernel.out_words * sizeof(float), "out");
   const DeviceBuffer in = device.allocate(numbers.size() * sizeof(float), "in");
   const DeviceBuffer weights = device.allocate(numbers.size() * sizeof(float), "weights");
