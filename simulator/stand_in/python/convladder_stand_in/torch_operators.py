@@ -102,6 +102,7 @@ class _Call:
         self.operator = operator
         self.uses = Uses()
         self.views: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by the tensor's id
+        self.resized: set[int] = set()
         self.device: torch.device | None = None
         self.arguments = arguments
         self.named = named
@@ -130,12 +131,13 @@ class _Call:
         return _on_device(value, self.device, self.uses)
 
     def _note_arguments(self) -> None:
+        """After it was computed: what it wrote may have got another size."""
         for name, value in [*zip(self.operator.names, self.arguments), *self.named.items()]:
             is_written = name in self.operator.written
             is_read = not is_written or name == "self" and not self.operator.is_random and not self.operator.base.startswith(("fill", "zero"))
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 if _is_device_tensor(one):
-                    self.uses.add(name, one, is_read, is_written)
+                    self.uses.add(name, one, is_read and id(one) not in self.resized, is_written)
 
     def result(self) -> Any:
         """Computes it."""
@@ -147,17 +149,18 @@ class _Call:
         if named.get("pin_memory"):
             named["pin_memory"] = None
         before = {key: (view.data_ptr(), view.size()) for key, (_, view) in self.views.items()}
-        self._note_arguments()
         try:
             result = self._computed(arguments, named)
-        except NotImplementedError as error:
+        except NotImplementedError:
             missing(operator.name)
             raise NotImplementedError(f"{operator.name} has no implementation for the host, and torch's for a GPU is machine code, which "
-                                      f"the simulated GPU does not execute") from error
+                                      f"the simulated GPU does not execute") from None
         for key, (tensor, view) in self.views.items():
             if (view.data_ptr(), view.size()) != before[key]:  # out= of another size
                 tensor.resize_(view.size())
                 on_host(tensor).copy_(view)
+                self.resized.add(key)
+        self._note_arguments()
         given = tree_map(self._up, result)
         self.uses.note(operator.name, _products(operator.base, self.arguments))
         return given
@@ -246,16 +249,18 @@ def install() -> None:
     if _LIBRARY is not None:
         return
     _LIBRARY = library = torch.library.Library("aten", "IMPL")
-    torch.backends.cudnn.enabled = False  # convolutions and norms are chosen as one operator each
-    own: dict[str, Callable[..., Any]] = {"aten::copy_": _copy, "aten::_local_scalar_dense": _number,
-                                          "aten::_fused_sdp_choice": lambda *_, **__: 0}  # products and a softmax
+    # Of the ways in which torch can compute a layer, those that are operators of their own.
+    torch.backends.cudnn.enabled = False
+    for attention in ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp"):
+        getattr(torch.backends.cuda, "enable_" + attention, lambda _: None)(False)
+    own: dict[str, Callable[..., Any]] = {"aten::copy_": _copy, "aten::_local_scalar_dense": _number}
     names = [name for name in torch._C._dispatch_get_all_op_names()
              if name.startswith("aten::") and torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an operator is replaced
+        for name, function in own.items():
+            library.impl(name, function, "CUDA", allow_override=True)
         for name in [*names, "aten::convolution", "aten::convolution_backward"]:
             base, _, overload = name.partition(".")
-            if name in own:
-                library.impl(name, own[name], "CUDA", allow_override=True)
-            elif not _is_left_alone(name, torch._C._get_schema(base, overload)):
+            if name not in own and not _is_left_alone(name, torch._C._get_schema(base, overload)):
                 library.impl(name, _HostOperator(name), "CUDA", allow_override=True)
