@@ -81,7 +81,8 @@ std::string shell_text(const std::vector<ProgramVariable>& variables) {
         text += fmt::format("export {}={}\n", name, quoted);
         break;
       case Setting::in_front:
-        text += fmt::format("case \":${{{0}-}}:\" in *:{1}:*) ;; *) export {0}={1}\"${{{0}:+:${0}}}\";; esac\n", name, quoted);
+        text += fmt::format("case \":${{{0}-}}:\" in *:{1}:*) ;; *) export {0}={1}\"${{{0}:+:${0}}}\";; esac\n", name,
+                            quoted);
         break;
       case Setting::unless_set:
         text += fmt::format("export {0}=\"${{{0}-{1}}}\"\n", name, value);

@@ -147,6 +147,7 @@ class TheMachine final : public LibraryMachine {
   static int answered(const LibraryInfo& library, const char* call, const Work& work) noexcept {
     try {
       if (Machine::is_lost_by_fork()) return library.failed;
+      if (Answering::depth == 0 && library.needs_context) note_python_caller();
       Machine& machine = Machine::get();
       Returning returning{machine.timeline.is_real()};
       const std::scoped_lock lock(machine.mutex);

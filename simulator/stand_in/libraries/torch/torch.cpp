@@ -65,7 +65,8 @@ int convladder_torch_computed(const char* name, const convladder_torch_use* uses
                            .distance = use->distance,
                            .reads = use->reads != 0,
                            .writes = use->writes != 0});
-      work.amount.bytes += static_cast<double>(use->run_bytes * use->runs) * (use->reads != 0 && use->writes != 0 ? 2 : 1);
+      work.amount.bytes +=
+          static_cast<double>(use->run_bytes * use->runs) * (use->reads != 0 && use->writes != 0 ? 2 : 1);
     }
     const auto is_now = std::make_shared<bool>(false);
     work.compute = [is_now](LibraryTurn&) { *is_now = true; };
@@ -76,6 +77,14 @@ int convladder_torch_computed(const char* name, const convladder_torch_use* uses
       why[why_bytes - 1] = '\0';
     }
     return answer;
+  });
+}
+
+/// Copies bytes of the device within the stream. Bytes that nothing has written stay so. Returns 0, or a status.
+int convladder_torch_copy(void* to, void* from, std::uint64_t bytes, const void* stream) {
+  return library_machine().answer(kTorch, "aten::copy_", [&](LibraryCall& one) -> LibraryAnswer {
+    const Enqueued enqueued = one.copy({to, bytes}, {from, bytes}, bytes, 1, stream, false);
+    return {enqueued == Enqueued::done ? done : failed, one.why()};
   });
 }
 

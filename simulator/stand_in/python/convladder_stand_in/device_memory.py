@@ -25,6 +25,7 @@ def _library() -> ctypes.CDLL:
     library.convladder_torch_view.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     library.convladder_torch_computed.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Use), ctypes.c_int, ctypes.c_double, ctypes.c_double,
                                                   ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+    library.convladder_torch_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]
     library.convladder_torch_missing.argtypes = [ctypes.c_char_p]
     return library
 
@@ -101,6 +102,13 @@ class Uses:
         stream = torch.cuda.current_stream().cuda_stream
         if _LIBRARY.convladder_torch_computed(_name(operator), uses, len(self._uses), *products, stream, why, len(why)) != 0:
             raise RuntimeError(f"{operator} on the simulated GPU: {os.fsdecode(why.value) or 'its memory is not there'}")
+
+
+def copy(to: torch.Tensor, source: torch.Tensor) -> None:
+    """Copies a dense tensor of the GPU to another of the same layout, with the bytes of it that nothing has written."""
+    stream = torch.cuda.current_stream().cuda_stream
+    if _LIBRARY.convladder_torch_copy(to.data_ptr(), source.data_ptr(), to.numel() * to.element_size(), stream) != 0:
+        raise RuntimeError("aten::copy_ on the simulated GPU: its memory is not there")
 
 
 def missing(operator: str) -> None:

@@ -50,6 +50,30 @@ def _triton_is_there(triton: ModuleType) -> None:
             os.environ.setdefault(variable, os.path.join(ours, name))
 
 
+def _triton_testing_is_there(testing: ModuleType) -> None:
+    from convladder_stand_in import benchmarks
+
+    benchmarks.replace_those_of_triton(testing)
+
+
+def _inductor_benchmarking_is_there(benchmarking: ModuleType) -> None:
+    from convladder_stand_in import benchmarks
+
+    benchmarks.replace_those_of_inductor(benchmarking)
+
+
+def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
+    from convladder_stand_in import benchmarks
+
+    benchmarks.keep_arguments_on_the_gpu(heuristics)
+
+
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
-    sys.meta_path.insert(0, _AfterImport({"torch": _torch_is_there, "triton": _triton_is_there}))
+    sys.meta_path.insert(0, _AfterImport({
+        "torch": _torch_is_there,
+        "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
+        "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
+        "triton": _triton_is_there,
+        "triton.testing": _triton_testing_is_there,
+    }))

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable
 import torch
 from torch.utils._pytree import tree_map
 
-from convladder_stand_in.device_memory import Uses, extent, missing, on_host
+from convladder_stand_in.device_memory import Uses, copy, extent, missing, on_host
 
 _HALVES = (torch.float16, torch.bfloat16)
 # Sums and products of many values: a GPU adds them up in float, and rounds once at the end.
@@ -212,10 +212,19 @@ def _on_device(value: torch.Tensor, device: torch.device, uses: Uses) -> torch.T
     return made
 
 
+def _have_one_layout(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether both are the same bytes for the same values, without gaps."""
+    return (one.dtype == other.dtype and one.size() == other.size() and one.stride() == other.stride() and extent(one) == one.numel()
+            and one.is_conj() == other.is_conj() and one.is_neg() == other.is_neg())
+
+
 def _copy(self: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     """aten::copy_ between any two places."""
     del non_blocking
     if self.numel() == 0:
+        return self
+    if _is_device_tensor(self) and _is_device_tensor(source) and _have_one_layout(self, source):
+        copy(self, source)
         return self
     uses = Uses()
     to, source_view = self, source
