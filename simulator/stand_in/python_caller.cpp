@@ -71,7 +71,8 @@ std::string text_of(const Python& python, PyObject* object, const char* attribut
 
 /// Whether the file belongs to an installed package, to Python or to us.
 bool is_of_package(std::string_view file) {
-  for (const std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python3", "/stand_in/python/", "/torchinductor_"}) {
+  for (const std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/lib/python3", "/stand_in/python/", "/torchinductor_"}) {
     if (file.find(part) != std::string_view::npos) return true;
   }
   return file.empty() || file.front() == '<';
