@@ -69,17 +69,24 @@ std::string text_of(const Python& python, PyObject* object, const char* attribut
   return copy;
 }
 
-/// Whether the file belongs to an installed package, to Python or to us.
-bool is_of_package(std::string_view file) {
-  for (const std::string_view part :
-       {"/site-packages/", "/dist-packages/", "/lib/python3", "/stand_in/python/", "/torchinductor_"}) {
-    if (file.find(part) != std::string_view::npos) return true;
+/// Whose a file is: the less, the more it says about the call.
+enum class Owner { program, package, machinery };
+
+/// `machinery` are Python, what it runs without a file, the packages that launch for others, and we.
+Owner owner_of(std::string_view file) {
+  const auto has_part = [file](std::string_view part) { return file.find(part) != std::string_view::npos; };
+  const bool is_installed = has_part("/site-packages/") || has_part("/dist-packages/");
+  const bool launches_for_others = is_installed && (has_part("/triton/") || has_part("/torch/"));
+  if (file.empty() || file.front() == '<' || has_part("/stand_in/python/") || has_part("/torchinductor_") ||
+      launches_for_others || (!is_installed && has_part("/lib/python3"))) {
+    return Owner::machinery;
   }
-  return file.empty() || file.front() == '<';
+  return is_installed ? Owner::package : Owner::program;
 }
 
-CallPlace innermost_own(const Python& python) {
-  CallPlace first;
+CallPlace innermost_of_program(const Python& python) {
+  CallPlace best;
+  Owner owner_of_best = Owner::machinery;
   PyObject* frame = python.frame();
   if (frame != nullptr) python.increase(frame);
   for (int count = 0; frame != nullptr && count < kMostPythonFrames; ++count) {
@@ -89,12 +96,15 @@ CallPlace innermost_own(const Python& python) {
     PyObject* const back = python.back(frame);
     python.decrease(frame);
     frame = back;
-    const bool is_own = !is_of_package(place.file);
-    if (first.line == 0 || is_own) first = std::move(place);
-    if (is_own) break;
+    const Owner owner = owner_of(place.file);
+    if (best.line == 0 || owner < owner_of_best) {
+      best = std::move(place);
+      owner_of_best = owner;
+    }
+    if (owner == Owner::program) break;
   }
   if (frame != nullptr) python.decrease(frame);
-  return first;
+  return best;
 }
 
 thread_local OfThread<CallPlace> caller;
@@ -110,7 +120,7 @@ void note_python_caller() noexcept {
       return;
     }
     const int state = python.ensure();
-    *caller = innermost_own(python);
+    *caller = innermost_of_program(python);
     python.release(state);
   } catch (const std::exception&) {
     *caller = CallPlace{};  // without memory there is no place

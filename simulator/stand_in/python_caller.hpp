@@ -5,7 +5,8 @@
 
 namespace convladder::stand_in {
 
-/// Notes the innermost line of Python on this thread's stack that is not of an installed package. To be called at the
+/// Notes the innermost line of Python on this thread's stack that is of the program; where there is none, of a package
+/// other than torch and Triton. To be called at the
 /// begin of a call, while this thread holds no lock of ours: it waits for Python's own (the GIL), which another thread
 /// may hold that waits for us.
 void note_python_caller() noexcept;
