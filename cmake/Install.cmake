@@ -29,6 +29,8 @@ endif()
 install(TARGETS convladder RUNTIME DESTINATION bin)
 if(CONVLADDER_HAS_STAND_IN)
   install(TARGETS ${CONVLADDER_STAND_IN_LIBRARIES} LIBRARY DESTINATION lib/convladder/stand_in)
+  install(DIRECTORY simulator/stand_in/python DESTINATION lib/convladder/stand_in USE_SOURCE_PERMISSIONS
+          PATTERN __pycache__ EXCLUDE)
 endif()
 
 # install_script(folder file): executable where it is a program of its own, and not only sourced.

@@ -14,6 +14,7 @@
 
 #include "harness/measure/simulation/checkers_argument.hpp"
 #include "harness/measure/simulation/launch_limit.hpp"
+#include "harness/measure/simulation/program_environment.hpp"
 #include "harness/measure/simulation/program_file.hpp"
 #include "harness/measure/simulation/program_report.hpp"
 #include "harness/measure/simulation/program_run.hpp"
@@ -124,25 +125,12 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
   return settings;
 }
 
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 int print_environment(const ProgramArguments& given, int error_exitcode) {
   stand_in::Settings settings = settings_of(given);
   settings.print = true;
   settings.error_exitcode = error_exitcode;
   if (!given.output.empty()) settings.report = fs::absolute(given.output).string();
-  const fs::path folder = stand_in::libraries();
-  fmt::print("export LD_LIBRARY_PATH={}\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\nexport {}={}\n",
-             shell_quoted(folder.string()), stand_in::kSettingsVariable, shell_quoted(settings_text(settings)));
-  if (const fs::path library = stand_in::find_redirection(folder); !library.empty()) {
-    // Each library that stands there twice is loaded twice, and the dynamic linker has room for a dozen.
-    fmt::print("case \":${{LD_AUDIT-}}:\" in *:{0}:*) ;; *) export LD_AUDIT={0}\"${{LD_AUDIT:+:$LD_AUDIT}}\";; esac\n",
-               shell_quoted(library.string()));
-  }
+  fmt::print("{}", shell_text(program_variables(settings)));
   return kExitOk;
 }
 

@@ -80,6 +80,14 @@ struct TensorMap {
   std::array<std::int16_t, 3> upper{};
   std::array<std::uint8_t, 4> unused{};
 
+  /// The map that a GPU takes 128 zero bytes for, from which kernels make maps of their own with `tensormap.replace`:
+  /// one dimension, nothing interleaved, swizzled or filled.
+  static TensorMap of_zeroes() {
+    TensorMap map;
+    map.rank = 1;
+    return map;
+  }
+
   /// The number of elements of the box that are copied in one dimension.
   std::uint64_t copied(std::size_t dimension) const;
   /// The bytes that one copy moves, in shared memory.

@@ -129,6 +129,8 @@ class LibraryMachine {
                      const std::function<LibraryAnswer(LibraryCall& call)>& work) noexcept = 0;
   /// Answers a call of a function that the stand-in lacks: the report names it, and the process does not end with 0.
   virtual int refuse(const LibraryInfo& library, const char* call) noexcept = 0;
+  /// The host's address of bytes of the device; nullptr where they are not in one allocation. Counts as no call.
+  virtual void* host_view(const void* address, std::uint64_t bytes) noexcept = 0;
   /// 90 for compute capability 9.0.
   virtual int architecture() const = 0;
   /// The most host threads that a call may take.

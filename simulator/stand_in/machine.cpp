@@ -343,7 +343,7 @@ void Machine::finish() noexcept {
     ending_.clear();
     if (lost_ == kSuccess) find_leaks();
     report_known_launches();
-    note_libraries_without_ptx(report);
+    if (report.is_incomplete()) note_libraries_without_ptx(report);
     write_report(*this, "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "convladder: no report: %s\n", error.what());

@@ -11,6 +11,7 @@
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/machine.hpp"
 #include "simulator/stand_in/memory_pools.hpp"
+#include "simulator/stand_in/python_caller.hpp"
 
 namespace convladder::stand_in {
 namespace {
@@ -59,10 +60,14 @@ std::optional<CallPlace> place_of(std::uint64_t instruction) {
     return {};  // our libraries are in one folder
   }
   const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
-  return CallPlace{is_program ? own_program() : map->l_name, instruction - (map == nullptr ? 0 : map->l_addr)};
+  CallPlace place;
+  place.file = is_program ? own_program() : map->l_name;
+  place.offset = instruction - (map == nullptr ? 0 : map->l_addr);
+  return place;
 }
 
 CallPlaces calling_places() {
+  if (python_caller().line > 0) return std::make_shared<const std::vector<CallPlace>>(1, python_caller());
   std::vector<void*> frames(kMostFrames);
   frames.resize(static_cast<std::size_t>(backtrace(frames.data(), kMostFrames)));
   // Never destroyed, like the machine: programs call until their very end.

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "simulator/stand_in/libraries.hpp"
+#include "harness/measure/simulation/program_environment.hpp"
 #include "support/errors.hpp"
 #include "support/text.hpp"
 
@@ -82,31 +82,6 @@ class HandedOnSignals {
   std::array<struct sigaction, kHandedOn.size()> before_{};
 };
 
-/// Our environment, in which the stand-in is found first.
-std::vector<std::string> environment_of(const stand_in::Settings& settings) {
-  const fs::path folder = stand_in::libraries();
-  std::vector<std::string> environment = {"LD_LIBRARY_PATH=" + library_path(folder),
-                                          fmt::format("{}={}", stand_in::kSettingsVariable, settings_text(settings))};
-  std::vector<std::string> audits;
-  if (const fs::path library = stand_in::find_redirection(folder); !library.empty()) audits.push_back(library.string());
-  constexpr std::string_view kAudit = "LD_AUDIT=";
-  for (char** one = environ; *one != nullptr; ++one) {
-    const std::string_view text = *one;
-    if (text.starts_with("LD_LIBRARY_PATH=") || text.starts_with(fmt::format("{}=", stand_in::kSettingsVariable))) {
-      continue;
-    }
-    if (!text.starts_with(kAudit)) {
-      environment.emplace_back(text);
-      continue;
-    }
-    for (const std::string& audit : split(text.substr(kAudit.size()), ':')) {
-      if (!audit.empty() && std::ranges::find(audits, audit) == audits.end()) audits.push_back(audit);
-    }
-  }
-  if (!audits.empty()) environment.push_back(fmt::format("{}{}", kAudit, fmt::join(audits, ":")));
-  return environment;
-}
-
 /// Becomes the program, in the child, or hands the error to `failed`.
 [[noreturn]] void become(const ProgramFile& program, const std::vector<char*>& words,
                          const std::vector<char*>& environment, int failed) {
@@ -120,15 +95,10 @@ std::vector<std::string> environment_of(const stand_in::Settings& settings) {
 
 }  // namespace
 
-std::string library_path(const fs::path& stand_in) {
-  const char* const before = std::getenv("LD_LIBRARY_PATH");
-  return before == nullptr || *before == '\0' ? stand_in.string() : fmt::format("{}:{}", stand_in.string(), before);
-}
-
 ProgramEnd run_program(const ProgramFile& program, const std::vector<std::string>& words,
                        const stand_in::Settings& settings) {
   std::vector<std::string> own_words = words;
-  std::vector<std::string> environment = environment_of(settings);
+  std::vector<std::string> environment = environment_with(program_variables(settings));
   const std::vector<char*> word_pointers = null_terminated(own_words);
   const std::vector<char*> environment_pointers = null_terminated(environment);
   std::array<int, 2> failed{};

@@ -10,9 +10,6 @@
 
 namespace convladder {
 
-/// The LD_LIBRARY_PATH with which the loader finds the stand-in first, before the folders that it holds already.
-std::string library_path(const std::filesystem::path& stand_in);
-
 struct ProgramEnd {
   int exit_code = 0;
   int signal = 0;  ///< the signal that ended it; 0: it has exited

@@ -74,6 +74,10 @@ void observe(const WarpState& warp, const Operation& operation, int lane, const 
   }
 }
 
+bool is_all_zero(const std::byte* map) {
+  return std::all_of(map, map + TensorMap::kBytes, [](std::byte byte) { return byte == std::byte{}; });
+}
+
 /// Operands: tensor map, value. `detail` is the field, `offset` the dimension, `list` 1 if the map is in shared memory,
 /// 0 if it is in global memory, 2 if its address is generic.
 void replace_field(WarpState& warp, const Operation& operation) {
@@ -91,6 +95,7 @@ void replace_field(WarpState& warp, const Operation& operation) {
     observe(warp, operation, lane, region, AccessKind::load);
     TensorMap map;
     std::memcpy(&map, at, sizeof map);
+    if (is_all_zero(at)) map = TensorMap::of_zeroes();
     if (map.magic != TensorMap::kMagic) {
       const BlockContext& block = *warp.block;
       return block.fault(warp, operation, Checker::memory, kBadTensorMap, LaneMask{1} << lane, [&](int of) {

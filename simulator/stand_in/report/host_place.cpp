@@ -161,6 +161,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 
 HostPlace own_place(const std::vector<CallPlace>& places) {
   if (places.empty()) return {};
+  if (const CallPlace& python = places.front(); python.line > 0) {
+    return {.function = python.function, .file = python.file, .line = python.line, .binary = python.file};
+  }
   std::vector<const CallPlace*> looked;
   for (const CallPlace& place : places) {
     if (!is_of_the_system(place.file)) looked.push_back(&place);
@@ -196,6 +199,7 @@ HostPlace own_place(const std::vector<CallPlace>& places) {
 
 std::string place_text(const HostPlace& place) {
   if (place.binary.empty()) return "";
+  if (place.function == "<module>") return fmt::format("{} line {}", base_name(place.file), place.line);
   std::string function = function_name(place.function);
   if (const auto shorter = short_names({function}); !shorter.empty()) function = shorter.begin()->second;
   if (!place.file.empty()) return fmt::format("{}, {} line {}", function, base_name(place.file), place.line);

@@ -11,10 +11,16 @@ namespace convladder::stand_in {
 
 /// An address in a file, as its debug information counts.
 struct CallPlace {
-  std::string file;  ///< of the program or library
+  std::string file;  ///< of the program or library; of a line of Python, its source
   std::uint64_t offset = 0;
+  int line = 0;                                        ///< of Python; 0: it is a place in machine code
+  std::string function{};                              ///< of Python
   auto operator<=>(const CallPlace&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
-  static void each_field(auto&& field, auto& its) { field("file", its.file, "offset", its.offset); }
+  static void each_field(auto&& field, auto& its) {
+    field("file", its.file, "offset", its.offset);
+    field.lately("line", its.line);
+    field.lately("function", its.function);
+  }
 };
 
 /// Places of a call, innermost first. Programs call from few places many times, so each is kept once.

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/python_caller.hpp"
 
 namespace convladder::stand_in {
 
@@ -75,6 +76,7 @@ template <typename Work>
 cudaError_t answer(const char* name, const Work& work, Context context = Context::needed) noexcept {
   try {
     if (Machine::is_lost_by_fork()) return remember(kNotInitialized);  // the machine's locks may be held for ever
+    if (Answering::depth == 0 && context == Context::needed) note_python_caller();
     Machine& machine = Machine::get();
     Returning returning{machine.timeline.is_real()};
     const std::scoped_lock lock(machine.mutex);

@@ -121,6 +121,21 @@ class TheMachine final : public LibraryMachine {
     });
   }
 
+  void* host_view(const void* address, std::uint64_t bytes) noexcept override {
+    try {
+      if (Machine::is_lost_by_fork()) return nullptr;
+      Machine& machine = Machine::get();
+      const std::scoped_lock lock(machine.mutex);
+      simulated::SimulatedDevice& device = machine.device();
+      const simulated::Allocation* const memory = device.allocation_at(address);
+      const auto begin = reinterpret_cast<std::uint64_t>(address);
+      if (memory == nullptr || bytes > memory->end - begin) return nullptr;
+      return device.bytes_at(address, bytes, "use");
+    } catch (const std::exception&) {
+      return nullptr;  // the call that uses it says why
+    }
+  }
+
   int architecture() const override { return Machine::get().architecture(); }
   int host_threads() const override {
     const int wanted = Machine::get().settings.host_threads;
@@ -132,6 +147,7 @@ class TheMachine final : public LibraryMachine {
   static int answered(const LibraryInfo& library, const char* call, const Work& work) noexcept {
     try {
       if (Machine::is_lost_by_fork()) return library.failed;
+      if (Answering::depth == 0 && library.needs_context) note_python_caller();
       Machine& machine = Machine::get();
       Returning returning{machine.timeline.is_real()};
       const std::scoped_lock lock(machine.mutex);

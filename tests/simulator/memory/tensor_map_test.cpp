@@ -54,6 +54,45 @@ TEST(TensorCopy, MapsInGlobalMemoryCanBeChanged) {
   EXPECT_EQ(found, Bytes(expected.begin(), expected.begin() + 4096));
 }
 
+TEST(TensorCopy, MapsCanBeMadeFromZeroes) {
+  Case box = plain_case();
+  const Bytes values = noise_bytes(box.tensor_bytes());
+  KernelRun run(tensor_kernel(
+      "mov.u32 %r21, 0; mov.u32 %r23, 0; zero: add.u32 %r22, %r3, %r21; st.shared.u32 [%r22+4096], %r23;\n"
+      "add.u32 %r21, %r21, 4; setp.lt.u32 %p1, %r21, 128; @%p1 bra zero;\n"
+      "add.u32 %r24, %r3, 4096; add.u64 %rd8, %rd1, 12288; ld.param.u64 %rd7, [n+24];\n"
+      "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r24], %rd7;\n"
+      "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r24], 1;\n"
+      "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r24], 0, 64;\n"
+      "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r24], 1, 8;\n"
+      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r24], 0, 100;\n"
+      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r24], 1, 20;\n"
+      "mov.u64 %rd9, 208; tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%r24], 0, %rd9;\n"
+      "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r24], 0, 1;\n"
+      "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r24], 1, 1;\n"
+      "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r24], 6;\n",
+      "mov.u32 %r24, s; add.u32 %r24, %r24, 4096; add.u64 %rd8, %rd1, 12288;\n"
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd8], [%r24], 128;\n"
+      "fence.proxy.tensormap::generic.acquire.gpu [%rd8], 128;\n"
+      "@%p2 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd8, {0, 0}], "
+      "[%r7];\n" +
+          kWaitAndShow));
+  const std::uint64_t tensor = run.array(values, "tensor");
+  const std::uint64_t out = run.array(Bytes(kShared + 128), "out");
+  box.tensor.address = tensor;
+  run.set(0, out);
+  run.set(1, box.map());
+  std::array<std::uint64_t, 4> numbers{};
+  numbers[3] = tensor;
+  run.set(2, numbers);
+  run.set(3, 64U * 8 * 2);
+  run.launch({1}, {32});
+  box.first = {0, 0};
+  const Bytes found = run.read<std::uint8_t>(out, 1024);
+  const Bytes expected = box.expected(values);
+  EXPECT_EQ(found, Bytes(expected.begin(), expected.begin() + 1024));
+}
+
 TEST(TensorMaps, RefuseWhatTheApiRefuses) {
   using D = TensorDescription;
   const auto refused = [](auto&& change, std::vector<std::uint32_t> box = {64, 8}) -> std::string {

@@ -1,0 +1,1 @@
+"""What `convladder simulate` adds to a Python program: see docs/use/python.md."""

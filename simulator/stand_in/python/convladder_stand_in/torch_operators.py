@@ -1,0 +1,275 @@
+"""Torch's own operators on the simulated GPU. Its packages hold them as machine code of GPUs, which nothing here executes, so each is
+computed by torch's operator for the host, on the same memory. They are registered at the dispatcher, below autograd and beside
+torch.compile, which see no difference."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, Iterable
+
+import torch
+from torch.utils._pytree import tree_map
+
+from convladder_stand_in.device_memory import Uses, copy, extent, missing, on_host
+
+_HALVES = (torch.float16, torch.bfloat16)
+# Sums and products of many values: a GPU adds them up in float, and rounds once at the end.
+_IN_FLOAT = frozenset("""
+mm bmm addmm baddbmm addmv dot mv addbmm addr sum mean prod cumsum cumprod var std var_mean std_mean logsumexp linalg_vector_norm norm
+_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_layer_norm native_layer_norm_backward native_group_norm
+native_group_norm_backward native_batch_norm native_batch_norm_backward _fused_rms_norm _fused_rms_norm_backward convolution
+convolution_backward avg_pool2d avg_pool2d_backward _adaptive_avg_pool2d _adaptive_avg_pool2d_backward upsample_bilinear2d embedding_dense_backward
+index_add scatter_add""".split())
+# They make or change tensors and compute nothing.
+_LEFT_ALONE = frozenset("""
+empty empty_strided set_ resize_ resize_as_ _resize_output_ record_stream is_pinned _pin_memory pin_memory is_set_to
+_has_same_storage_numel _sparse_coo_tensor_with_dims storage _lazy_clone _cudnn_init_dropout_state
+_sparse_coo_tensor_with_dims_and_tensors""".split())
+
+
+def _is_left_alone(name: str, schema: Any) -> bool:
+    base = name.partition("::")[2].partition(".")[0]
+    is_view = any(one.alias_info is not None and not one.alias_info.is_write for one in schema.returns)
+    return is_view or base in _LEFT_ALONE or base.startswith(("cudnn_", "_cudnn", "miopen_"))
+
+
+def _is_device_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "cuda"
+
+
+def _products(base: str, arguments: Iterable[Any]) -> tuple[float, float]:
+    """Additions and multiplications on float and on half factors, of products of matrices; (0, 0) for anything else."""
+    if base not in ("mm", "bmm", "addmm", "baddbmm"):
+        return 0.0, 0.0
+    left, right = [one for one in arguments if isinstance(one, torch.Tensor)][-2:]
+    count = 2.0 * left.numel() * right.size(-1)
+    return (0.0, count) if left.dtype in _HALVES else (count, 0.0)
+
+
+class _Random:
+    """The host's generator in the place of a GPU's. The same seed gives the same numbers in every run; they are not those of a GPU."""
+
+    def __init__(self, of_gpu: torch.Generator) -> None:
+        self.generator = torch.Generator()
+        offset = of_gpu.get_offset()
+        self.generator.manual_seed((of_gpu.initial_seed() * 1_000_003 + offset * 7_919) % 2**63)
+        of_gpu.set_offset(offset + 4)
+
+
+def _default_generator(device: torch.device) -> torch.Generator:
+    torch.cuda.init()
+    return torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
+
+
+class _HostOperator:
+    """An overload of an operator: called by the dispatcher with tensors of the GPU."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.base = name.partition("::")[2].partition(".")[0]
+        self._overload: Any = None
+
+    def _resolve(self) -> None:
+        overload = self.name.partition(".")[2] or "default"
+        self.packet = getattr(torch.ops.aten, self.base)
+        self._overload = getattr(self.packet, overload)
+        arguments = self._overload._schema.arguments
+        self.names = [one.name for one in arguments]
+        self.written = {one.name for one in arguments if one.alias_info is not None and one.alias_info.is_write}
+        self.is_random = torch.Tag.nondeterministic_seeded in self._overload.tags
+        self.has_generator = "generator" in self.names
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self._overload is None:
+            self._resolve()
+        return _Call(self, arguments, named).result()
+
+    def on_host(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Calls it with tensors of the host."""
+        try:
+            return self._overload(*arguments, **named)
+        except RuntimeError as error:
+            # A number where a tensor is declared: the overload that takes one is chosen by the types.
+            if "Expected a value of type 'Tensor" not in str(error):
+                raise
+            return self.packet(*arguments, **named)
+
+
+class _Call:
+    """One call: its tensors as views of the host, and what has to be given back."""
+
+    def __init__(self, operator: _HostOperator, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self.operator = operator
+        self.uses = Uses()
+        self.views: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by the tensor's id
+        self.resized: set[int] = set()
+        self.device: torch.device | None = None
+        self.arguments = arguments
+        self.named = named
+
+    def _down(self, value: Any) -> Any:
+        if _is_device_tensor(value):
+            self.device = self.device or value.device
+            if id(value) not in self.views:
+                self.views[id(value)] = (value, on_host(value))
+            return self.views[id(value)][1]
+        if isinstance(value, torch.device) and value.type == "cuda":
+            self.device = self.device or torch.device("cuda", torch.cuda.current_device() if value.index is None else value.index)
+            return torch.device("cpu")
+        if isinstance(value, torch.Generator) and value.device.type == "cuda":
+            return _Random(value).generator
+        return value
+
+    def _up(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
+            return value
+        for given, view in self.views.values():
+            if view is value:
+                return given
+        if self.device is None:
+            return value
+        return _on_device(value, self.device, self.uses)
+
+    def _note_arguments(self) -> None:
+        """After it was computed: what it wrote may have got another size."""
+        for name, value in [*zip(self.operator.names, self.arguments), *self.named.items()]:
+            is_written = name in self.operator.written
+            is_read = not is_written or name == "self" and not self.operator.is_random and not self.operator.base.startswith(("fill", "zero"))
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if _is_device_tensor(one):
+                    self.uses.add(name, one, is_read and id(one) not in self.resized, is_written)
+
+    def result(self) -> Any:
+        """Computes it."""
+        operator = self.operator
+        if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+            missing(f"{operator.name} in a captured graph")
+            raise RuntimeError(f"{operator.name} is computed on the host of the simulated GPU, so a CUDA graph cannot have it")
+        arguments, named = tree_map(self._down, (self.arguments, self.named))
+        if named.get("pin_memory"):
+            named["pin_memory"] = None
+        before = {key: (view.data_ptr(), view.size()) for key, (_, view) in self.views.items()}
+        try:
+            result = self._computed(arguments, named)
+        except NotImplementedError:
+            missing(operator.name)
+            raise NotImplementedError(f"{operator.name} has no implementation for the host, and torch's for a GPU is machine code, which "
+                                      f"the simulated GPU does not execute") from None
+        for key, (tensor, view) in self.views.items():
+            if (view.data_ptr(), view.size()) != before[key]:  # out= of another size
+                tensor.resize_(view.size())
+                on_host(tensor).copy_(view)
+                self.resized.add(key)
+        self._note_arguments()
+        given = tree_map(self._up, result)
+        self.uses.note(operator.name, _products(operator.base, self.arguments))
+        return given
+
+    def _computed(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        with torch.utils._python_dispatch._disable_current_modes():
+            if not self.operator.is_random:
+                return self._in_float(arguments, named)
+            device = self.device or torch.device("cuda", torch.cuda.current_device())
+            if self.operator.has_generator:
+                index = self.operator.names.index("generator")
+                is_given = named.get("generator") is not None or index < len(arguments) and arguments[index] is not None
+                if not is_given:
+                    named["generator"] = _Random(_default_generator(device)).generator
+                return self.operator.on_host(arguments, named)
+            state = torch.get_rng_state()
+            torch.default_generator.set_state(_Random(_default_generator(device)).generator.get_state())
+            try:
+                return self.operator.on_host(arguments, named)
+            finally:
+                torch.set_rng_state(state)
+
+    def _in_float(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Half factors and terms are added up in float where a GPU does so; the results are of the types that torch gives them."""
+        operator = self.operator
+        tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
+        if operator.base not in _IN_FLOAT or operator.written or not any(one.dtype in _HALVES for one in tensors):
+            return operator.on_host(arguments, named)
+        meta = tree_map(lambda one: one.to("meta") if isinstance(one, torch.Tensor) else one, (arguments, named))
+        types = operator.on_host(*tree_map(lambda one: torch.device("meta") if isinstance(one, torch.device) else one, meta))
+        wide = tree_map(lambda one: one.float() if isinstance(one, torch.Tensor) and one.dtype in _HALVES else one, arguments)
+        if operator.base in ("_softmax", "_log_softmax"):
+            wide = (*wide[:2], False)  # half_to_float
+        result = operator.on_host(wide, named)
+        return tree_map(lambda one, like: one.to(like.dtype) if isinstance(one, torch.Tensor) else one, result, types)
+
+
+def _on_device(value: torch.Tensor, device: torch.device, uses: Uses) -> torch.Tensor:
+    """A result of the host as a new tensor of the GPU."""
+    value = value.resolve_conj().resolve_neg()
+    if value.layout != torch.strided:
+        raise NotImplementedError("a sparse result on the simulated GPU")
+    if extent(value) != value.numel():
+        value = value.contiguous()
+    made = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=device)
+    if made.numel() > 0:
+        on_host(made).copy_(value)
+        uses.add("the result", made, False, True)
+    return made
+
+
+def _have_one_layout(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether both are the same bytes for the same values, without gaps."""
+    return (one.dtype == other.dtype and one.size() == other.size() and one.stride() == other.stride() and extent(one) == one.numel()
+            and one.is_conj() == other.is_conj() and one.is_neg() == other.is_neg())
+
+
+def _copy(self: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """aten::copy_ between any two places."""
+    del non_blocking
+    if self.numel() == 0:
+        return self
+    if _is_device_tensor(self) and _is_device_tensor(source) and _have_one_layout(self, source):
+        copy(self, source)
+        return self
+    uses = Uses()
+    to, source_view = self, source
+    if _is_device_tensor(source):
+        uses.add("src", source, True, False)
+        source_view = on_host(source)
+    if _is_device_tensor(self):
+        uses.add("self", self, False, True)
+        to = on_host(self)
+    with torch.utils._python_dispatch._disable_current_modes():
+        to.copy_(source_view)
+    uses.note("aten::copy_", (0.0, 0.0))
+    return self
+
+
+def _number(self: torch.Tensor) -> Any:
+    """aten::_local_scalar_dense"""
+    uses = Uses()
+    uses.add("self", self, True, False)
+    value = on_host(self).item()
+    uses.note("aten::_local_scalar_dense", (0.0, 0.0))
+    return value
+
+
+_LIBRARY: torch.library.Library | None = None
+
+
+def install() -> None:
+    """Registers all operators for the dispatcher's key CUDA."""
+    global _LIBRARY
+    if _LIBRARY is not None:
+        return
+    _LIBRARY = library = torch.library.Library("aten", "IMPL")
+    # Of the ways in which torch can compute a layer, those that are operators of their own.
+    torch.backends.cudnn.enabled = False
+    for attention in ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp"):
+        getattr(torch.backends.cuda, "enable_" + attention, lambda _: None)(False)
+    own: dict[str, Callable[..., Any]] = {"aten::copy_": _copy, "aten::_local_scalar_dense": _number}
+    names = [name for name in torch._C._dispatch_get_all_op_names()
+             if name.startswith("aten::") and torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that an operator is replaced
+        for name, function in own.items():
+            library.impl(name, function, "CUDA", allow_override=True)
+        for name in [*names, "aten::convolution", "aten::convolution_backward"]:
+            base, _, overload = name.partition(".")
+            if name not in own and not _is_left_alone(name, torch._C._get_schema(base, overload)):
+                library.impl(name, _HostOperator(name), "CUDA", allow_override=True)

@@ -1,0 +1,204 @@
+"""`convladder simulate -- python program.py`: the lines of Python in findings, the environment that Python gets, and, where the python
+that CONVLADDER_PYTHON names has torch and Triton, these on a GPU that is not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PROGRAM, is_sanitized, run
+
+STAND_IN = PROGRAM.parent / "stand_in"
+OURS = STAND_IN / "python"
+PYTHON = os.environ.get("CONVLADDER_PYTHON", "/usr/bin/python3")
+
+pytestmark = [pytest.mark.skipif(not (STAND_IN / "libcudart.so.13").exists(), reason="no stand-in in this build"),
+              pytest.mark.skipif(is_sanitized(), reason="a program without sanitizers cannot load a library with them")]
+
+
+def has(*packages: str) -> bool:
+    """Whether that python has them."""
+    return subprocess.run([PYTHON, "-c", f"import {', '.join(packages)}"], capture_output=True, check=False).returncode == 0
+
+
+needs_torch = pytest.mark.skipif(not has("torch", "triton"), reason="CONVLADDER_PYTHON names no python with torch and Triton")
+
+
+def simulated(folder: Path, text: str, *options: str, python: str = "/usr/bin/python3", **others: Any) -> subprocess.CompletedProcess[str]:
+    """A program of Python, as program.py."""
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    return run("simulate", *options, "--output", folder / "report.json", "--", python, "program.py", cwd=folder, **others)
+
+
+def findings(folder: Path) -> list[tuple[str, str, int]]:
+    """(checker, host's function, host's line) of each, with the file of the program."""
+    found = []
+    for process in json.loads((folder / "report.json").read_text(encoding="utf-8"))["processes"]:
+        for one in process["findings"]:
+            assert one["host"]["file"].endswith("program.py"), one
+            found.append((one["checker"], one["host"]["function"], one["host"]["line"]))
+    return found
+
+
+def line_of(text: str, comment: str) -> int:
+    """The line that ends in this comment."""
+    (number,) = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith("# " + comment)]
+    return number
+
+
+def test_a_line_of_python_is_named(tmp_path: Path) -> None:
+    text = """
+import ctypes
+cuda = ctypes.CDLL("libcudart.so.13")
+def work():
+    place = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(place), 64)
+    host = ctypes.create_string_buffer(64)
+    cuda.cudaMemcpy(host, place, ctypes.c_size_t(64), 2)  # never written
+work()
+"""
+    done = simulated(tmp_path, text)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert findings(tmp_path) == [("initcheck", "work", line_of(text, "never written"))]
+    assert "in work, program.py line 8" in done.stderr
+
+
+def test_sitecustomize_of_others_still_runs(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "sitecustomize.py").write_text("import builtins\nbuiltins.theirs = 'ran'\n", encoding="utf-8")
+    environment = dict(os.environ, PYTHONPATH=str(theirs), PYTORCH_NO_CUDA_MEMORY_CACHING="0")
+    text = "import os\nprint(theirs, os.environ['PYTHONPATH'], os.environ['PYTORCH_NO_CUDA_MEMORY_CACHING'])\n"
+    done = simulated(tmp_path, text, env=environment)
+    assert done.stdout == f"ran {OURS}:{theirs} 0\n", "what the user has set stays: " + done.stderr
+
+
+def test_ptxas_hands_ptx_on(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text("// PTX\n", encoding="utf-8")
+    real = tmp_path / "real"
+    real.write_text('#!/bin/sh\n[ "$1" = --version ] && { echo "release 13.1, V13.1.0"; exit; }\necho "spills: 4" >&2\n'
+                    '[ ! -e broken ] || { echo "syntax error" >&2; exit 7; }\necho machine code > "$4"\n', encoding="utf-8")
+    real.chmod(0o755)
+
+    def ptxas(*words: str, there: bool = True) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": "/usr/bin:/bin", **({"CONVLADDER_PTXAS": str(real)} if there else {})}
+        return subprocess.run([OURS / "ptxas", *words], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
+
+    words = ("--gpu-name=sm_90a", "k.ptx", "-o", "k.cubin")
+    for there in (True, False):
+        done = ptxas(*words, there=there)
+        assert (done.returncode, done.stderr) == (0, "spills: 4\n" if there else "")
+        assert (tmp_path / "k.cubin").read_bytes() == b"// PTX\n\0"
+    assert ptxas("--version").stdout == "release 13.1, V13.1.0\nconvladder: PTX is handed on\n"
+    assert "release 13.0" in ptxas("--version", there=False).stdout
+    (tmp_path / "broken").touch()
+    done = ptxas(*words)
+    assert (done.returncode, done.stderr) == (7, "spills: 4\nsyntax error\n")
+
+
+KERNELS = """
+import torch, triton, triton.language as tl
+@triton.jit
+def add(x, y, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+@triton.jit
+def add_too_far(x, y, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n))  # no mask
+def call(kernel, x, y):
+    o = torch.empty_like(x)
+    kernel[(4,)](x, y, o, 1000, B=256)  # launch
+    return o
+torch.manual_seed(0)
+x, y = torch.randn(1000, device="cuda"), torch.randn(1000, device="cuda")
+"""
+
+
+@needs_torch
+def test_a_kernel_of_triton_and_a_mask_that_is_missing(tmp_path: Path) -> None:
+    text = KERNELS + "print(torch.equal(call(add, x, y), x + y))\n"
+    done = simulated(tmp_path, text, python=PYTHON)
+    assert (done.stdout, done.returncode, findings(tmp_path)) == ("True\n", 0, []), done.stderr
+    text = KERNELS + "call(add_too_far, x, y)\n"
+    done = simulated(tmp_path, text, python=PYTHON)
+    assert done.returncode == 1 and findings(tmp_path) == [("memcheck", "call", line_of(text, "launch"))], done.stderr
+    assert f"in add_too_far, PTX line " in done.stderr and f"program.py line {line_of(text, 'no mask')}" in done.stderr
+
+
+TORCH = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+def same(name, on_gpu, on_host, tolerance=1e-5):
+    if not torch.allclose(on_gpu.cpu().float(), on_host.float(), atol=tolerance, rtol=tolerance): print("wrong:", name)
+a, b = torch.randn(33, 65, dtype=torch.float16), torch.randn(65, 17, dtype=torch.float16)
+same("mm", a.cuda() @ b.cuda(), (a.float() @ b.float()).half(), 0)
+v = torch.arange(24.).reshape(4, 6)
+w = v.cuda()[:, 1:5:2]
+w += 1
+same("view", w, v[:, 1:5:2] + 1)
+q = torch.randn(2, 4, 32, 16)
+same("attention", F.scaled_dot_product_attention(q.cuda(), q.cuda(), q.cuda()), F.scaled_dot_product_attention(q, q, q))
+same("convolution", F.conv2d(q.cuda(), q.cuda()), F.conv2d(q, q), 1e-4)
+same("out=", torch.add(v.cuda(), 1, out=torch.empty(0, device="cuda")), v + 1)
+same("sort", torch.sort(q.cuda(), descending=True)[0], torch.sort(q, descending=True)[0], 0)
+same("svd", torch.linalg.svd(v.cuda())[1], torch.linalg.svd(v)[1], 1e-4)
+same("fft", torch.fft.fft(v.cuda()).abs(), torch.fft.fft(v).abs(), 1e-4)
+same("index", v.cuda()[torch.tensor([2, 0]).cuda()], v[[2, 0]], 0)
+torch.manual_seed(7); first = torch.rand(3, device="cuda")
+torch.manual_seed(7); again, other = torch.rand(3, device="cuda"), torch.rand(3, device="cuda")
+print(torch.equal(first, again), torch.equal(first, other))
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.LayerNorm(36), nn.Linear(36, 5))
+def losses(device):
+    import copy
+    mine, x, y = copy.deepcopy(net).to(device), torch.linspace(-1, 1, 512).reshape(8, 1, 8, 8).to(device), torch.arange(8).to(device) % 5
+    opt = torch.optim.AdamW(mine.parameters(), lr=1e-2)
+    for _ in range(3):
+        opt.zero_grad(); loss = F.cross_entropy(mine(x), y); loss.backward(); opt.step()
+        yield loss.detach()
+for on_gpu, on_host in zip(losses("cuda"), losses("cpu")): same("training", on_gpu, on_host, 1e-4)
+"""
+
+
+@needs_torch
+def test_operators_of_torch_are_those_of_the_host(tmp_path: Path) -> None:
+    done = simulated(tmp_path, TORCH, python=PYTHON)
+    assert (done.stdout, done.returncode, findings(tmp_path)) == ("True False\n", 0, []), done.stderr
+    assert "calls of torch's operators were computed on the host" in done.stderr.replace("\n  ", " ")
+
+
+@needs_torch
+def test_memory_that_an_operator_reads_unwritten_is_found_and_what_is_missing_is_named(tmp_path: Path) -> None:
+    text = "import torch\nx = torch.empty(8, device='cuda')\ny = x + 1  # read\n"
+    done = simulated(tmp_path, text, python=PYTHON)
+    assert findings(tmp_path) == [("initcheck", "<module>", line_of(text, "read"))], done.stderr
+    text = ("import torch\nx = torch.zeros(16, 16, device='cuda')\ntry:\n    torch._efficient_attention_forward(x, x, x, None, None, None, None, None, 0., 0)\n"
+            "except (NotImplementedError, RuntimeError) as error:\n    print(type(error).__name__)\n")
+    done = simulated(tmp_path, text, python=PYTHON)
+    assert done.returncode != 0, "a program that goes on without a result does not end with 0"
+
+
+@needs_torch
+def test_compiled_functions_run_their_kernels(tmp_path: Path) -> None:
+    text = """
+import torch, torch.nn.functional as F
+torch.manual_seed(0)
+x, w = torch.randn(16, 32), torch.randn(64, 32)
+def f(x, w): return F.layer_norm(F.gelu(F.linear(x, w)), (64,)).sum(1)
+g = torch.compile(f)
+a, b = x.cuda().requires_grad_(), w.cuda()
+y = g(a, b)
+y.square().sum().backward()
+c = x.clone().requires_grad_()
+f(c, w).square().sum().backward()
+print(torch.allclose(y.detach().cpu(), f(x, w), atol=1e-5), torch.allclose(a.grad.cpu(), c.grad, atol=1e-4))
+"""
+    done = simulated(tmp_path, text, python=PYTHON, timeout=300, env=dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "torchinductor_cache")))
+    assert (done.stdout, done.returncode, findings(tmp_path)) == ("True True\n", 0, []), done.stderr
+    kernels = [kernel["name"] for process in json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["processes"]
+               for kernel in process["kernels"]]
+    assert any(name.startswith("triton_") for name in kernels), kernels
