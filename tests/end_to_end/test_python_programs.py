@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,35 @@ def test_ptxas_hands_ptx_on(tmp_path: Path) -> None:
     (tmp_path / "broken").touch()
     done = ptxas(*words)
     assert (done.returncode, done.stderr) == (7, "spills: 4\nsyntax error\n")
+
+
+TESTS = """
+import ctypes
+cuda = ctypes.CDLL("libcudart.so.13")
+def read(written):
+    place, host = ctypes.c_void_p(), ctypes.create_string_buffer(64)
+    cuda.cudaMalloc(ctypes.byref(place), 64)
+    cuda.cudaMemset(place, 0, ctypes.c_size_t(written))
+    cuda.cudaMemcpy(host, place, ctypes.c_size_t(64), 2)
+def test_right(): read(64)
+def test_wrong(): read(32)
+def test_wrong_again(): read(16)
+"""
+
+
+def test_each_test_of_pytest_has_its_own_findings(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
+    words = ("/usr/bin/python3", "-m", "pytest", "-q", "-p", "convladder", "-p", "no:cacheprovider", "test_it.py")
+    done = run("simulate", "--", *words, cwd=tmp_path)
+    assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("convladder: 1 finding on the simulated GPU") == 2
+    assert "0 kernels, 0 launches, 2 findings in 2 tests" in done.stdout
+    assert re.search(r"initcheck: copy to the host of 48 bytes that nothing has written: .*, in test_it.py line 8", done.stdout), done.stdout
+    done = run("simulate", "--error-exitcode", "5", "--", *words, "--convladder-findings", "show", cwd=tmp_path)
+    assert done.returncode == 5 and "3 passed" in done.stdout, done.stdout + done.stderr
+    alone = subprocess.run([*words[:-1], "--co", "test_it.py"], cwd=tmp_path, env=dict(os.environ, PYTHONPATH=str(OURS), LD_LIBRARY_PATH=str(STAND_IN)),
+                           capture_output=True, encoding="utf-8", check=False)
+    assert alone.returncode == 0, "without a simulated GPU the plugin does nothing: " + alone.stdout + alone.stderr
 
 
 KERNELS = """

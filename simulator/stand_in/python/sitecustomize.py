@@ -18,7 +18,7 @@ def _run_that_of_the_system() -> None:
 
 
 if "CONVLADDER_STAND_IN" in os.environ:
-    from convladder_stand_in import imports
+    from convladder import imports
 
     imports.prepare()
 _run_that_of_the_system()

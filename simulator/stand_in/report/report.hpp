@@ -67,6 +67,10 @@ class Report {
   /// places in the program.
   std::vector<std::string> lines() const;
 
+  const std::vector<ReportedFinding>& findings() const { return sums_.findings; }
+  /// By the name in the PTX.
+  const std::map<std::string, KernelSum>& kernels() const { return kernels_; }
+
  private:
   ProcessReport sums_;                        ///< with all allocations, and without kernels, copies and failures
   std::map<std::string, KernelSum> kernels_;  ///< by the name in the PTX

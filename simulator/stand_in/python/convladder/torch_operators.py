@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable
 import torch
 from torch.utils._pytree import tree_map
 
-from convladder_stand_in.device_memory import Uses, copy, extent, missing, on_host
+from convladder.device_memory import Uses, copy, extent, missing, on_host
 
 _HALVES = (torch.float16, torch.bfloat16)
 # Sums and products of many values: a GPU adds them up in float, and rounds once at the end.

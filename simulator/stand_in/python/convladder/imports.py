@@ -37,7 +37,7 @@ def _torch_is_there(torch: ModuleType) -> None:
     if torch.version.cuda is None:
         print("convladder: this torch was built without CUDA, so nothing of it runs on the simulated GPU", file=sys.stderr)
         return
-    from convladder_stand_in import torch_operators
+    from convladder import torch_operators
 
     torch_operators.install()
 
@@ -51,19 +51,19 @@ def _triton_is_there(triton: ModuleType) -> None:
 
 
 def _triton_testing_is_there(testing: ModuleType) -> None:
-    from convladder_stand_in import benchmarks
+    from convladder import benchmarks
 
     benchmarks.replace_those_of_triton(testing)
 
 
 def _inductor_benchmarking_is_there(benchmarking: ModuleType) -> None:
-    from convladder_stand_in import benchmarks
+    from convladder import benchmarks
 
     benchmarks.replace_those_of_inductor(benchmarking)
 
 
 def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
-    from convladder_stand_in import benchmarks
+    from convladder import benchmarks
 
     benchmarks.keep_arguments_on_the_gpu(heuristics)
 

@@ -1,1 +1,0 @@
-"""What `convladder simulate` adds to a Python program: see docs/use/python.md."""
