@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "simulator/checkers/demanded_bits.hpp"
 #include "simulator/memory/warp_access.hpp"
 #include "simulator/state/block_context.hpp"
 
@@ -228,6 +229,14 @@ const std::vector<CarriedElement>& InitializationChecker::copies_of(const ptx::K
   return known->second;
 }
 
+std::uint32_t InitializationChecker::used_bytes(const ptx::Kernel& kernel, int load) {
+  const auto [known, is_new] = used_bytes_.try_emplace(load);
+  if (!is_new) return known->second;
+  if (!demanded_) demanded_ = demanded_bits(kernel);
+  known->second = demanded_bytes(kernel, load, *demanded_);
+  return known->second;
+}
+
 /// Takes back that the lane's store has written bytes that are copies of unwritten ones.
 void InitializationChecker::carry_on(const WarpAccess& access, int lane, WrittenBytes& bytes, std::uint64_t offset) {
   const auto sources = sources_.find(access.operation->instruction);
@@ -290,6 +299,15 @@ void InitializationChecker::check(const WarpAccess& access, const WrittenBytes& 
   LaneMask copied = 0;
   // Padding is the same in all lanes; where only some miss something, they differ by what was written.
   const auto missing_of = [&](int lane) { return bytes.missing(addresses[lane] - begin, count); };
+  if (is_load && count < kMostNamed) {
+    const std::uint32_t all = (std::uint32_t{1} << count) - 1;
+    const std::uint32_t used = used_bytes(*access.warp->block->program->kernel, access.operation->instruction);
+    for_each_lane(wrong, [&](int lane) {
+      const std::uint32_t missing = missing_of(lane);
+      if (missing != all && (missing & used) == 0) wrong &= ~(LaneMask{1} << lane);
+    });
+    if (wrong == 0) return;
+  }
   const std::uint32_t first = count < kMostNamed ? missing_of(std::countr_zero(wrong)) : 0;
   bool is_alike = is_load && first != 0 && wrong == access.mask;
   for_each_lane(wrong, [&](int lane) { is_alike = is_alike && missing_of(lane) == first; });

@@ -5,13 +5,15 @@
 //
 // A structure may have bytes of padding, which nobody writes and which a copy of it reads. So a load that brings some
 // unwritten bytes beside written ones, the same in all lanes, and is only stored again is a note. The bytes that it is
-// stored to are unwritten as well from then on: a use of them is found where it happens.
+// stored to are unwritten as well from then on: a use of them is found where it happens. Unwritten bytes of a load on
+// which nothing depends (demanded_bits.hpp), such as those that a mask takes off, are none of a finding.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -126,6 +128,8 @@ class InitializationChecker final : public AccessObserver {
   bool is_padding(const WarpAccess& access, int lane, const WrittenBytes& bytes, std::uint64_t begin,
                   std::uint32_t missing);
   const std::vector<CarriedElement>& copies_of(const ptx::Kernel& kernel, int load);
+  /// A bit for each byte of a load on which something may depend.
+  std::uint32_t used_bytes(const ptx::Kernel& kernel, int load);
   void carry_on(const WarpAccess& access, int lane, WrittenBytes& bytes, std::uint64_t offset);
 
   WrittenMemory& memory_;
@@ -140,8 +144,10 @@ class InitializationChecker final : public AccessObserver {
   std::map<const BlockContext*, OfBlock> blocks_;  // blocks that run, some in turns
   const BlockContext* last_ = nullptr;
   OfBlock* of_last_ = nullptr;
-  std::map<int, std::vector<CarriedElement>> copies_;  ///< by load
-  std::map<int, std::vector<Source>> sources_;         ///< by store
+  std::map<int, std::vector<CarriedElement>> copies_;   ///< by load
+  std::optional<std::vector<std::uint64_t>> demanded_;  ///< by register; none: nobody has asked yet
+  std::map<int, std::uint32_t> used_bytes_;             ///< by load
+  std::map<int, std::vector<Source>> sources_;          ///< by store
 };
 
 }  // namespace convladder::simulated

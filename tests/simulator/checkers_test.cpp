@@ -188,6 +188,59 @@ TEST(InitializationChecker, BytesOfALoadThatAreNotUsedNeedNotBeWritten) {
   EXPECT_EQ(findings_of_wide_load(".pragma \"nounroll\";\n", "ld.global.v4.u32"), 1U);
 }
 
+/// The findings of initcheck where a load brings 8 bytes of which only the first is written: into %d3; %d1 is `out`.
+std::size_t findings_of_first_byte(const std::string& body) {
+  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                               ".reg .b64 %d<6>; .reg .b32 %r<5>; .reg .b16 %h<5>; .reg .pred %c;\n"
+                               "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; ld.global.nc.u64 %d3, [%d2];\n" +
+                                   body + " ret;"));
+  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(2), "out");
+  const std::uint64_t in = kernel.array(std::vector<std::uint32_t>(2), "in");
+  kernel.set(0, out);
+  kernel.set(1, in);
+  WrittenMemory written;
+  written.allocated(out, 8);
+  written.allocated(in, 8);
+  written.written(in, 1);
+  LaunchConfiguration configuration;
+  configuration.collect_findings = true;
+  std::optional<InitializationChecker> checker;
+  return kernel
+      .launch(configuration,
+              [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
+      .findings.findings()
+      .size();
+}
+
+TEST(InitializationChecker, BytesOnWhichNothingDependsNeedNotBeWritten) {
+  for (const char* const body :
+       {"cvt.u16.u64 %h1, %d3; and.b16 %h2, %h1, 255; st.global.u16 [%d1], %h2;",  // bool and long of a CUB tuple
+        "cvt.u16.u64 %h1, %d3; and.b16 %h2, 255, %h1; setp.eq.s16 %c, %h2, 0; @%c st.global.u16 [%d1], %h2;",
+        "cvt.u16.u64 %h1, %d3; st.global.u8 [%d1], %h1;", "st.global.u8 [%d1], %d3;",
+        "shl.b64 %d4, %d3, 56; shr.u64 %d4, %d4, 56; st.global.u64 [%d1], %d4;",
+        "add.s64 %d4, %d3, 1; and.b64 %d5, %d4, 255; st.global.u64 [%d1], %d5;",
+        "cvt.s64.s8 %d4, %d3; st.global.u64 [%d1], %d4;", "bfe.u64 %d4, %d3, 2, 6; st.global.u64 [%d1], %d4;",
+        "mov.b64 {%r1, %r2}, %d3; shfl.sync.bfly.b32 %r3, %r1, 0, 31, 1; and.b32 %r4, %r3, 255; st.global.u32 [%d1], "
+        "%r4;",
+        "mov.b64 {%r1, %r2}, %d3; mov.b64 %d4, {%r1, %r1}; and.b64 %d5, %d4, 0xff000000ff; st.global.u64 [%d1], %d5;",
+        "mov.u32 %r1, 2; L: mov.b64 %d4, %d3; sub.u32 %r1, %r1, 1; setp.ne.u32 %c, %r1, 0; @%c bra L; st.global.u8 "
+        "[%d1], %d4;"}) {
+    EXPECT_EQ(findings_of_first_byte(body), 0U) << body;
+  }
+  for (const char* const body :
+       {"cvt.u16.u64 %h1, %d3; st.global.u16 [%d1], %h1;", "shr.u64 %d4, %d3, 8; st.global.u64 [%d1], %d4;",
+        "add.s64 %d4, %d3, 1; and.b64 %d5, %d4, 511; st.global.u64 [%d1], %d5;",
+        "setp.eq.s64 %c, %d3, 0; @%c st.global.u8 [%d1], 1;",
+        "cvt.s64.s16 %d4, %d3; st.global.u8 [%d1+1], %d4; "
+        "shr.u64 %d4, %d4, 8; st.global.u8 [%d1], %d4;",
+        "mov.b64 {%r1, %r2}, %d3; shfl.sync.bfly.b32 %r3, %r1, 0, 31, 1; st.global.u32 [%d1], %r3;",
+        "mov.b64 {%r1, %r2}, %d3; and.b32 %r2, %r2, 255; st.global.u32 [%d1], %r2;",
+        "and.b64 %d4, %d3, 255; add.s64 %d1, %d1, %d4; sub.s64 %d1, %d1, %d3; st.global.u8 [%d1], %d4;",
+        "cvt.rn.f32.u64 %r1, %d3; st.global.u8 [%d1], %r1;", "mul.hi.u64 %d4, %d3, 3; st.global.u8 [%d1], %d4;"}) {
+    EXPECT_EQ(findings_of_first_byte(body), 1U) << body;
+  }
+}
+
 TEST(MemoryChecker, BytesOfALoadThatAreNotUsedMayLieBehindTheEnd) {
   const auto findings = [](const std::string& pragma) {
     KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
