@@ -205,15 +205,17 @@ std::uint32_t demanded_bytes(const ptx::Kernel& kernel, int load, const std::vec
   if (!access || access->is_store || access->is_128_bit || loading.operands.empty()) return kAllBytes;
   const int bytes = access->type.bytes();
   const Operand& destination = loading.operands[0];
-  const std::span<const Operand> elements =
-      destination.kind == OperandKind::vector ? std::span<const Operand>(destination.elements) : std::span(&destination, 1);
+  const std::span<const Operand> elements = destination.kind == OperandKind::vector
+                                                ? std::span<const Operand>(destination.elements)
+                                                : std::span(&destination, 1);
   if (bytes * static_cast<int>(elements.size()) > 32) return kAllBytes;
   std::uint32_t used = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (elements[i].kind == OperandKind::sink) continue;
     if (elements[i].kind != OperandKind::register_ || elements[i].index < 0) return kAllBytes;
     std::uint64_t bits = demanded[static_cast<std::size_t>(elements[i].index)];
-    const bool is_extended = access->type.type_class == ptx::TypeClass::signed_ && (bits & ~low(access->type.bits)) != 0;
+    const bool is_extended =
+        access->type.type_class == ptx::TypeClass::signed_ && (bits & ~low(access->type.bits)) != 0;
     if (is_extended) bits |= std::uint64_t{1} << (access->type.bits - 1);
     for (int byte = 0; byte < bytes; ++byte) {
       if ((bits >> (8 * byte) & 0xffU) != 0) used |= std::uint32_t{1} << (static_cast<int>(i) * bytes + byte);

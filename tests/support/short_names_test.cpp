@@ -13,8 +13,7 @@ TEST(ShortNames, KeepWhatTellsThemApart) {
                          {"gemm<Tile<64, 64>, float, Row>", "gemm<Tile<64, …>, …>"}}));
   EXPECT_EQ(short_names({"sort<unsigned int, less<unsigned int> >"}, 5),
             (ShortByName{{"sort<unsigned int, less<unsigned int> >", "sort<…>"}}));
-  EXPECT_EQ(short_names({"f<int>", "f<int, 2>"}, 5),
-            (ShortByName{{"f<int>", "f<…>"}}));  // the other one would be the same
+  EXPECT_EQ(short_names({"f<int>", "f<int, 2>"}, 5), (ShortByName{{"f<int>", "f<…>"}, {"f<int, 2>", "f<…, 2>"}}));
 }
 
 TEST(ShortNames, LeaveOthersAlone) {
@@ -23,6 +22,22 @@ TEST(ShortNames, LeaveOthersAlone) {
   EXPECT_EQ(short_names({"f<(a > b), {lambda(int, int)#1}>", "f<(a > b), {lambda(int, int)#2}>"}, 5),
             (ShortByName{{"f<(a > b), {lambda(int, int)#1}>", "f<…, {lambda(int, int)#1}>"},
                          {"f<(a > b), {lambda(int, int)#2}>", "f<…, {lambda(int, int)#2}>"}}));
+}
+
+TEST(ShortNames, LeaveOutArgumentsThatAreNotNeeded) {
+  const std::string unique = "run<space::Unique<Iterator<int>, Iterator<int>, equal>, Iterator<int>, int>";
+  const std::string merge = "run<space::Merge<Iterator<float>>, Iterator<float>, float>";
+  const std::string other = "run<space::Merge<Iterator<int>>, Iterator<int>, int>";
+  EXPECT_EQ(short_names({unique, merge, other}, 20), (ShortByName{{unique, "run<Unique<…>, …>"},
+                                                                  {merge, "run<Merge<Iterator<float>>, …>"},
+                                                                  {other, "run<Merge<Iterator<int>>, …>"}}));
+  EXPECT_EQ(short_names({"f<one::Tile<1>, char>", "f<other::Tile<1>, int>"}, 5),
+            (ShortByName{{"f<one::Tile<1>, char>", "f<one::Tile<1>, …>"},
+                         {"f<other::Tile<1>, int>", "f<other::Tile<1>, …>"}}));
+  EXPECT_EQ(short_names({"f<a::b::one::Init>", "f<a::b::other::Init>", "f<a::b::Sweep>"}, 5),
+            (ShortByName{{"f<a::b::one::Init>", "f<one::Init>"},
+                         {"f<a::b::other::Init>", "f<other::Init>"},
+                         {"f<a::b::Sweep>", "f<Sweep>"}}));
 }
 
 TEST(ShortNames, AreShortInsideArgumentsAsWell) {
