@@ -15,11 +15,6 @@
 namespace convladder::simulated {
 namespace {
 
-template <typename Function>
-void for_each_lane(LaneMask mask, const Function& function) {
-  for (LaneMask left = mask; left != 0; left &= left - 1) function(std::countr_zero(left));
-}
-
 /// Whether all lanes take part, each behind the one before.
 bool are_row(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;

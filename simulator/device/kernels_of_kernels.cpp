@@ -193,7 +193,8 @@ void SimulatedDevice::carry_out(const DeviceWork& work) {
     } else {
       std::memset(memory_.host(to), std::to_integer<int>(work.value), work.row_bytes);
     }
-    host_wrote(reinterpret_cast<const void*>(to), work.row_bytes);  // NOLINT(performance-no-int-to-ptr)
+    written_.written(to, work.row_bytes);
+    if (is_copy) written_.copied(to, from, work.row_bytes);
   }
 }
 

@@ -237,6 +237,8 @@ class SimulatedDevice final : public Device {
   void carry_out(const DeviceWork& work);
   void note_many_launches(const std::vector<DeviceWork>& work);
   RecordedLaunch count(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
+  /// Beginnings of the live allocations that the program may write with these parameters, ascending.
+  std::vector<std::uint64_t> may_be_written_by(const Program& program, const std::vector<std::byte>& parameters) const;
   /// Runs the launch, or a sample of its blocks, and keeps its counts.
   std::string run_recorded(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);
   RecordedLaunch run_sample(const Program& program, const KernelLaunch& launch, LaunchConfiguration configuration);

@@ -123,21 +123,25 @@ std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const KernelLaunch
     const Program& program = program_of(given.kernel);
     const KernelLaunch launch = in_blocks(*program.kernel, given);
     check_launch(program, launch, *options_.gpu);
-    std::vector<std::uint64_t> live;
-    if (calls_functions(*program.kernel)) {
-      for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
-        if (!at->freed) live.push_back(at->begin);
-      }
-      return live;
-    }
-    for (const std::uint64_t begin :
-         written_allocations(program, configuration_of(program, launch).parameters, memory_)) {
-      if (memory_.find(begin) != nullptr) live.push_back(begin);
-    }
-    return live;
+    return may_be_written_by(program, configuration_of(program, launch).parameters);
   } catch (const ptx::PtxError& error) {
     throw DeviceError(error.what());
   }
+}
+
+std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const Program& program,
+                                                              const std::vector<std::byte>& parameters) const {
+  std::vector<std::uint64_t> live;
+  if (calls_functions(*program.kernel)) {
+    for (const Allocation* at = memory_.next(0); at != nullptr; at = memory_.next(at->begin)) {
+      if (!at->freed) live.push_back(at->begin);
+    }
+    return live;
+  }
+  for (const std::uint64_t begin : written_allocations(program, parameters, memory_)) {
+    if (memory_.find(begin) != nullptr) live.push_back(begin);
+  }
+  return live;
 }
 
 bool SimulatedDevice::may_read_clock(const void* kernel) {
@@ -271,7 +275,7 @@ RecordedLaunch SimulatedDevice::run_sample(const Program& program, const KernelL
   recorded.scale = all / static_cast<double>(std::max<std::uint64_t>(1, recorded.result.blocks));
   // The blocks that did not run would have written, too.
   if (options_.checkers.initialization) {
-    for (const std::uint64_t begin : written_allocations(program, configuration.parameters, memory_)) {
+    for (const std::uint64_t begin : may_be_written_by(program, configuration.parameters)) {
       const Allocation* const allocation = memory_.find(begin);
       if (allocation != nullptr) written_.written(begin, allocation->end - begin);
     }

@@ -29,11 +29,4 @@ void set_result(const WarpState& warp, const Operation& operation, int lane, T v
   std::memcpy(warp.bases[0] + place.offset + static_cast<std::size_t>(lane) * place.stride, &value, sizeof value);
 }
 
-template <typename Function>
-void for_each_lane(LaneMask lanes, const Function& function) {
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (((lanes >> lane) & 1U) != 0) function(lane);
-  }
-}
-
 }  // namespace convladder::simulated

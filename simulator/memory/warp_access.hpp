@@ -24,6 +24,12 @@ using Addresses = std::array<std::uint64_t, kLanes>;
 inline constexpr unsigned kSectorShift = 5;  // 32-byte sectors
 inline constexpr unsigned kBanks = 32;       // banks of shared memory, 4 bytes wide each
 
+/// Calls `function(lane)` for each lane of the mask, in order.
+template <typename Function>
+void for_each_lane(LaneMask mask, const Function& function) {
+  for (LaneMask left = mask; left != 0; left &= left - 1) function(std::countr_zero(left));
+}
+
 /// Gives lanes outside of the mask the address of the first lane in the mask, which is not empty.
 inline void fill_inactive(Addresses& addresses, LaneMask mask) {
   if (mask == kAllLanes) return;

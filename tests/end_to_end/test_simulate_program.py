@@ -202,6 +202,20 @@ def test_calls_that_fail_are_named(programs: Path) -> None:
     assert "error 1: invalid argument" in done.stdout and "cudaMemset answered cudaErrorInvalidValue" in done.stderr
 
 
+def test_environment_for_a_shell_comes_first_and_once(tmp_path: Path) -> None:
+    """Whatever was put in front meanwhile; what the user has set stays."""
+    script = ('eval "$("$0" simulate --env)"; export LD_LIBRARY_PATH="/a b:$LD_LIBRARY_PATH" LD_AUDIT="/c${LD_AUDIT:+:$LD_AUDIT}" PYTHONPATH=/d\n'
+              'eval "$("$0" simulate --env)"; eval "$("$0" simulate --env)"; for one in LD_LIBRARY_PATH LD_AUDIT PYTHONPATH TRITON_PTXAS_PATH '
+              'TRITON_PTXAS_BLACKWELL_PATH; do eval "echo \\"\\$$one\\""; done')
+    environment = {key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH")}
+    done = subprocess.run(["sh", "-c", script, str(PROGRAM)], cwd=tmp_path, env={**environment, "TRITON_PTXAS_PATH": "/my $ptxas"},
+                          capture_output=True, encoding="utf-8", timeout=60, check=False)
+    libraries, audit, python, ptxas, other_ptxas = done.stdout.splitlines()
+    assert libraries == f"{STAND_IN}:/a b:{STAND_IN}", done
+    assert audit == (f"/c:{REDIRECTION}" if REDIRECTION.exists() else "/c")
+    assert (python, ptxas, other_ptxas) == (f"{STAND_IN}/python:/d", "/my $ptxas", f"{STAND_IN}/python/ptxas-blackwell")
+
+
 def test_environment_for_a_shell(programs: Path) -> None:
     script = 'eval "$("$0" simulate --env --checkers memory)"; ./seeded bounds; echo $?; ./seeded race; echo $?; ./seeded "" 4; echo $?'
     done = subprocess.run(["sh", "-c", script, str(PROGRAM)], cwd=programs, capture_output=True, encoding="utf-8",
@@ -214,6 +228,9 @@ def test_environment_for_a_shell(programs: Path) -> None:
 SAMPLED = """
     #include <cstdio>
     __global__ void scale(const float* a, float* b) { int i = blockIdx.x * blockDim.x + threadIdx.x; b[i] = 2 * a[i]; }
+    __device__ float* target;
+    __device__ __noinline__ void put() { target[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+    __global__ void by_function() { put(); }
     __global__ void past_the_end(float* b) { int i = blockIdx.x * blockDim.x + threadIdx.x; b[i + 1] = 1; }
     __global__ void in_turn(volatile int* turn) {  // each block waits for the one before it
       while (*turn != int(blockIdx.x)) {}
@@ -227,9 +244,11 @@ SAMPLED = """
       cudaMalloc(&turn, 4);
       cudaMemset(a, 0, 1000 * 256);
       cudaMemset(turn, 0, 4);
-      scale<<<1000, 64>>>(a, b);
-      scale<<<1000, 64>>>(b, a);
+      cudaMemcpyToSymbol(target, &b, sizeof b);
+      by_function<<<1000, 64>>>();  // the blocks that a sample leaves out would have written their part
       scale<<<8, 64>>>(b, a);
+      scale<<<1000, 64>>>(b, a);
+      scale<<<1000, 64>>>(a, b);
       in_turn<<<100, 1>>>(turn);
       if (argc > 1) past_the_end<<<1000, 64>>>(b);
       int version = 0;

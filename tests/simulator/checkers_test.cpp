@@ -155,21 +155,17 @@ TEST(InitializationChecker, AVariableBehindABufferIsNotTheBuffer) {
   EXPECT_EQ(findings_reading(variable), 0U);
 }
 
-/// nvcc loads four words where a program asks for three, and says so in front of the load.
-std::size_t findings_of_wide_load(const std::string& pragma, const std::string& opcode) {
-  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
-                               ".reg .b64 %d<3>; .reg .b32 %r<5>;\nld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n" +
-                                   pragma + opcode +
-                                   " {%r1, %r2, %r3, %r4}, [%d2]; add.u32 %r1, %r1, %r3; add.u32 %r4, %r4, %r4;\n"
-                                   "st.global.u32 [%d1], %r1; st.global.u32 [%d1+4], %r4; ret;"));
-  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(4), "out");
-  const std::uint64_t in = kernel.array(std::vector<std::uint32_t>(4), "in");
+/// The findings of initcheck of a kernel with the parameters `out` and `in`, of so many words each; the first
+/// `written_bytes` of `in` are written.
+std::size_t unwritten_findings(KernelRun& kernel, std::size_t words, std::uint64_t written_bytes) {
+  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(words), "out");
+  const std::uint64_t in = kernel.array(std::vector<std::uint32_t>(words), "in");
   kernel.set(0, out);
   kernel.set(1, in);
   WrittenMemory written;
-  written.allocated(out, 16);
-  written.allocated(in, 16);
-  written.written(in, 12);
+  written.allocated(out, 4 * words);
+  written.allocated(in, 4 * words);
+  written.written(in, written_bytes);
   LaunchConfiguration configuration;
   configuration.collect_findings = true;
   std::optional<InitializationChecker> checker;
@@ -178,6 +174,16 @@ std::size_t findings_of_wide_load(const std::string& pragma, const std::string& 
               [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
       .findings.findings()
       .size();
+}
+
+/// nvcc loads four words where a program asks for three, and says so in front of the load.
+std::size_t findings_of_wide_load(const std::string& pragma, const std::string& opcode) {
+  KernelRun kernel(kernel_text(".param .u64 p, .param .u64 q",
+                               ".reg .b64 %d<3>; .reg .b32 %r<5>;\nld.param.u64 %d1, [p]; ld.param.u64 %d2, [q];\n" +
+                                   pragma + opcode +
+                                   " {%r1, %r2, %r3, %r4}, [%d2]; add.u32 %r1, %r1, %r3; add.u32 %r4, %r4, %r4;\n"
+                                   "st.global.u32 [%d1], %r1; st.global.u32 [%d1+4], %r4; ret;"));
+  return unwritten_findings(kernel, 4, 12);
 }
 
 TEST(InitializationChecker, BytesOfALoadThatAreNotUsedNeedNotBeWritten) {
@@ -194,22 +200,7 @@ std::size_t findings_of_first_byte(const std::string& body) {
                                ".reg .b64 %d<6>; .reg .b32 %r<5>; .reg .b16 %h<5>; .reg .pred %c;\n"
                                "ld.param.u64 %d1, [p]; ld.param.u64 %d2, [q]; ld.global.nc.u64 %d3, [%d2];\n" +
                                    body + " ret;"));
-  const std::uint64_t out = kernel.array(std::vector<std::uint32_t>(2), "out");
-  const std::uint64_t in = kernel.array(std::vector<std::uint32_t>(2), "in");
-  kernel.set(0, out);
-  kernel.set(1, in);
-  WrittenMemory written;
-  written.allocated(out, 8);
-  written.allocated(in, 8);
-  written.written(in, 1);
-  LaunchConfiguration configuration;
-  configuration.collect_findings = true;
-  std::optional<InitializationChecker> checker;
-  return kernel
-      .launch(configuration,
-              [&](FindingLog& findings) { return std::vector<AccessObserver*>{&checker.emplace(written, findings)}; })
-      .findings.findings()
-      .size();
+  return unwritten_findings(kernel, 2, 1);
 }
 
 TEST(InitializationChecker, BytesOnWhichNothingDependsNeedNotBeWritten) {

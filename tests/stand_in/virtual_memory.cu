@@ -63,7 +63,7 @@ void growing() {
   EXPECT_STATUS(cudaErrorInvalidValue, cudaFree(reinterpret_cast<void*>(begin)));
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
 
-  // The same memory at two addresses, and at another one when it is at the first no longer.
+  // A piece of memory is mapped at two addresses, and at a third one after it is mapped at the first no longer.
   EXPECT_OK(cuMemAddressReserve(&again, 2 * unit, 0, 0, 0));
   EXPECT_OK(cuMemMap(again, 2 * unit, 0, second, 0));
   EXPECT_OK(cuMemSetAccess(again, 2 * unit, &access, 1));

@@ -21,13 +21,11 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-/// The list with the value in front, once: a library that LD_AUDIT has twice is loaded twice, and the dynamic linker
-/// has room for a dozen.
+/// The list with the value in front, and nowhere else.
 std::string in_front(const std::string& value, const std::string& list) {
   std::string text = value;
-  for (const std::string& one : split(list, ':')) {
-    if (one != value && !(one.empty() && list.empty())) text += ":" + one;
-  }
+  if (list.empty()) return text;
+  for (const std::string& one : split(list, ':')) text += one == value ? "" : ":" + one;
   return text;
 }
 
@@ -39,7 +37,7 @@ std::vector<ProgramVariable> program_variables(const stand_in::Settings& setting
       {"LD_LIBRARY_PATH", folder.string(), Setting::in_front},
       {stand_in::kSettingsVariable, stand_in::settings_text(settings), Setting::set}};
   if (const fs::path library = stand_in::find_redirection(folder); !library.empty()) {
-    variables.push_back({"LD_AUDIT", library.string(), Setting::in_front});
+    variables.push_back({"LD_AUDIT", library.string(), Setting::in_list});
   }
   const fs::path python = folder / "python";
   std::error_code error;
@@ -65,8 +63,9 @@ std::vector<std::string> environment_with(const std::vector<ProgramVariable>& va
   for (const ProgramVariable& one : variables) {
     const char* const before = std::getenv(one.name.c_str());
     std::string value = one.value;
-    if (before != nullptr && one.setting == Setting::in_front) value = in_front(one.value, before);
     if (before != nullptr && one.setting == Setting::unless_set) value = before;
+    const bool is_list = one.setting == Setting::in_front || one.setting == Setting::in_list;
+    if (before != nullptr && is_list) value = in_front(one.value, before);
     environment.push_back(one.name + "=" + value);
   }
   return environment;
@@ -81,11 +80,15 @@ std::string shell_text(const std::vector<ProgramVariable>& variables) {
         text += fmt::format("export {}={}\n", name, quoted);
         break;
       case Setting::in_front:
+        text +=
+            fmt::format("case \"${{{0}-}}:\" in {1}:*) ;; *) export {0}={1}\"${{{0}:+:${0}}}\";; esac\n", name, quoted);
+        break;
+      case Setting::in_list:
         text += fmt::format("case \":${{{0}-}}:\" in *:{1}:*) ;; *) export {0}={1}\"${{{0}:+:${0}}}\";; esac\n", name,
                             quoted);
         break;
       case Setting::unless_set:
-        text += fmt::format("export {0}=\"${{{0}-{1}}}\"\n", name, value);
+        text += fmt::format("[ \"${{{0}+set}}\" ] || export {0}={1}\n", name, quoted);
         break;
     }
   }

@@ -11,7 +11,8 @@ namespace convladder {
 /// How a variable gets its value.
 enum class Setting {
   set,         ///< whatever it was
-  in_front,    ///< of a list with colons, where the value is not a part of it yet
+  in_front,    ///< of a list with colons
+  in_list,     ///< as in_front, but once: LD_AUDIT loads twice what it names twice, and has room for a dozen
   unless_set,  ///< what the user has set stays
 };
 

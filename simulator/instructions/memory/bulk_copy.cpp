@@ -61,7 +61,7 @@ void begin_copy(WarpState& warp, const Operation& operation, int lane, const Bul
 template <Space kDestination, Space kSource>
 void copy_in_bulk(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const std::uint64_t bytes = warp.read<U32>(operation.operands[2])[lane];
     if (bytes % kUnit != 0 || bytes > std::uint64_t{Mbarrier::kMostBytes}) {
       return block.fault(warp, operation, Checker::memory, kBadSize, LaneMask{1} << lane, [&](int at) {
@@ -95,7 +95,7 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
   const auto element_bytes = static_cast<std::size_t>(operation.detail);
   const std::size_t bytes = element_bytes * operation.vector_elements;
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const std::uint64_t to = warp.read<U64>(operation.operands[0])[lane];
     ++block.counters[operation.instruction].requests;
     block.counters[operation.instruction].bytes += bytes;
@@ -121,12 +121,12 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
 }
 
 void commit_group(WarpState& warp, const Operation& /*operation*/) {
-  for_each_lane(warp, [&](int lane) { warp.block->bulk_groups.commit(warp.index * kLanes + lane); });
+  for_each_lane(warp.mask, [&](int lane) { warp.block->bulk_groups.commit(warp.index * kLanes + lane); });
 }
 
 /// `offset` is the number of groups that may remain, `detail` 1 if the wait is for reading sources only.
 void wait_group(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     warp.block->bulk_groups.wait(warp.index * kLanes + lane, static_cast<std::uint64_t>(operation.offset),
                                  operation.detail == 1, [&](const BulkWrite& write) {
                                    for (AccessObserver* const observer : warp.block->observers) {

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostBytes = 16777216;
 /// Operands: address, bytes.
 void fill_with_zeros(WarpState& warp, const Operation& operation) {
   BlockContext& block = *warp.block;
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const std::uint64_t address = warp.read<std::uint64_t>(operation.operands[0])[lane];
     const std::uint64_t bytes = warp.read<std::uint64_t>(operation.operands[1])[lane];
     if (bytes % kUnit != 0 || bytes > kMostBytes) {

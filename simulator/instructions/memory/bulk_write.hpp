@@ -48,9 +48,4 @@ bool is_bulk_reduction_global(int reduction);
 /// The function of a reduction, or of a copy, whose number is 0.
 Combine bulk_combine(int reduction);
 
-template <typename Body>
-void for_each_lane(const WarpState& warp, const Body& body) {
-  for (LaneMask left = warp.mask; left != 0; left &= left - 1) body(std::countr_zero(left));
-}
-
 }  // namespace convladder::simulated

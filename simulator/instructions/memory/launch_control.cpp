@@ -33,7 +33,7 @@ void respond(WarpState& warp, const Operation& operation, int lane, std::uint64_
 
 /// Operands: place of the response, mbarrier. `detail` is 1 if all blocks of the cluster get the response.
 void request(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const std::uint64_t to = warp.read<std::uint64_t>(operation.operands[0])[lane];
     const std::uint64_t mbarrier = warp.read<std::uint64_t>(operation.operands[1])[lane];
     ++warp.block->counters[operation.instruction].requests;

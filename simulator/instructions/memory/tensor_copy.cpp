@@ -197,7 +197,7 @@ void send_box(const WarpState& warp, const Operation& operation, int lane, const
 /// Operands: tensor map, destination, mbarrier, and, for a multicast, the blocks that the data goes to.
 template <bool kMulticast>
 void load_box(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const auto box = find_box(warp, operation, lane, CopyDirection::load);
     if (!box) return;
     const std::vector<BoxRow> rows = rows_of(box->map, box->place);
@@ -222,7 +222,7 @@ void load_box(WarpState& warp, const Operation& operation) {
 /// Operands: tensor map, source.
 void store_box(WarpState& warp, const Operation& operation) {
   const int reduction_number = TensorOpcode::of(operation.detail).reduction;
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const auto box = find_box(warp, operation, lane, CopyDirection::store);
     if (!box) return;
     int reduction = 0;
@@ -267,7 +267,8 @@ void store_box(WarpState& warp, const Operation& operation) {
 
 /// Checks the tensor map for errors; the caches are not affected.
 void prefetch_box(WarpState& warp, const Operation& operation) {
-  for_each_lane(warp, [&](int lane) { static_cast<void>(find_box(warp, operation, lane, CopyDirection::prefetch)); });
+  for_each_lane(warp.mask,
+                [&](int lane) { static_cast<void>(find_box(warp, operation, lane, CopyDirection::prefetch)); });
 }
 
 // --- decoding -------------------------------------------------------------------------------------------------------

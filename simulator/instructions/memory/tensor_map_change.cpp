@@ -82,7 +82,7 @@ bool is_all_zero(const std::byte* map) {
 /// 0 if it is in global memory, 2 if its address is generic.
 void replace_field(WarpState& warp, const Operation& operation) {
   const Field& field = kFields[operation.detail];
-  for_each_lane(warp, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     U64 address = warp.read<U64>(operation.operands[0])[lane];
     bool is_shared = operation.list == 1;
     if (operation.list == 2 && address >= kSharedWindow && address < kLocalWindow) {

@@ -52,7 +52,7 @@ Targets find_targets(const WarpState& warp, const Operation& operation, LaneMask
   const auto row = static_cast<std::int64_t>(resource.width) * resource.format.bytes();
   const Place last{row - bytes, static_cast<std::int64_t>(resource.height) - 1,
                    static_cast<std::int64_t>(resource.depth) - 1};
-  for_each_lane_of(lanes, [&](int lane) {
+  for_each_lane(lanes, [&](int lane) {
     Place place = place_of(warp, opcode, coordinates, resource.format.bytes(), lane);
     bool is_inside = last[0] >= 0;
     for (std::size_t axis = 0; axis < 3; ++axis) is_inside = is_inside && place[axis] >= 0 && place[axis] <= last[axis];
@@ -88,7 +88,7 @@ Targets find_targets(const WarpState& warp, const Operation& operation, LaneMask
 void load(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* values, const LanePlaces& places) {
   const std::size_t bytes = opcode.bits / 8;
   for (std::size_t i = 0; i < opcode.elements; ++i) {
-    for_each_lane_of(places.mask, [&](int lane) {
+    for_each_lane(places.mask, [&](int lane) {
       std::uint64_t value = 0;
       std::memcpy(&value, places.at[lane] + i * bytes, bytes);
       if (opcode.bits == 64) {
@@ -106,7 +106,7 @@ std::uint64_t value_of(const WarpState& warp, const SurfaceOpcode& opcode, Slot 
 
 void store(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* values, const LanePlaces& places) {
   const std::size_t bytes = opcode.bits / 8;
-  for_each_lane_of(places.mask, [&](int lane) {
+  for_each_lane(places.mask, [&](int lane) {
     for (std::size_t i = 0; i < opcode.elements; ++i) {
       const std::uint64_t value = value_of(warp, opcode, values[i], lane);
       std::memcpy(places.at[lane] + i * bytes, &value, bytes);
@@ -116,7 +116,7 @@ void store(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* value
 
 void store_formatted(const WarpState& warp, const SurfaceOpcode& opcode, const Slot* values, const TexelFormat& format,
                      const LanePlaces& places) {
-  for_each_lane_of(places.mask, [&](int lane) {
+  for_each_lane(places.mask, [&](int lane) {
     std::array<std::uint32_t, 4> words{};
     for (std::size_t i = 0; i < opcode.elements; ++i) words[i] = warp.read<std::uint32_t>(values[i])[lane];
     store_texel(format, words, opcode.elements, places.at[lane]);
@@ -142,7 +142,7 @@ T reduced(SurfaceReduction reduction, T old, T value) {
 
 template <typename T>
 void reduce(const WarpState& warp, const SurfaceOpcode& opcode, Slot values, const LanePlaces& places) {
-  for_each_lane_of(places.mask, [&](int lane) {
+  for_each_lane(places.mask, [&](int lane) {
     T old;
     std::memcpy(&old, places.at[lane], sizeof old);
     old = reduced(opcode.reduction, old, static_cast<T>(value_of(warp, opcode, values, lane)));

@@ -61,17 +61,17 @@ class Fetch {
     texture_ = &texture;
     sampler_ = &sampler;
     LaneTexels texels;
-    for_each_lane_of(lanes, [&](int lane) { find_texels(lane, texels); });
+    for_each_lane(lanes, [&](int lane) { find_texels(lane, texels); });
     const auto bytes = static_cast<int>(texture.resource.format.bytes());
     std::array<std::array<double, kLanes>, 4> sums{};
     for (std::size_t k = 0; k < kMostTexels; ++k) {
       const LanePlaces places =
           reach_texels(warp_, operation_, texels.address[k], texels.read[k], bytes, AccessKind::load, sectors_);
-      for_each_lane_of(places.mask, [&](int lane) { add(k, lane, texels.weight[k][lane], places.at[lane], sums); });
-      for_each_lane_of(texels.border[k], [&](int lane) { add(k, lane, texels.weight[k][lane], nullptr, sums); });
+      for_each_lane(places.mask, [&](int lane) { add(k, lane, texels.weight[k][lane], places.at[lane], sums); });
+      for_each_lane(texels.border[k], [&](int lane) { add(k, lane, texels.weight[k][lane], nullptr, sums); });
     }
     if (!filters() || opcode_.gathers) return;
-    for_each_lane_of(lanes, [&](int lane) {
+    for_each_lane(lanes, [&](int lane) {
       for (std::size_t i = 0; i < 4; ++i) {
         results_[i][lane] = std::bit_cast<std::uint32_t>(static_cast<float>(sums[i][lane]));
       }

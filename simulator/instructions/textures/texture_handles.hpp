@@ -46,9 +46,4 @@ void for_each_handle(const WarpState& warp, Slot slot, Slot other_slot, const Ap
   }
 }
 
-template <typename Function>
-void for_each_lane_of(LaneMask lanes, const Function& function) {
-  for (LaneMask left = lanes; left != 0; left &= left - 1) function(std::countr_zero(left));
-}
-
 }  // namespace convladder::simulated

@@ -147,7 +147,7 @@ void ask(WarpState& warp, const Operation& operation) {
     } else if (const auto* const object = find_object(warp, operation, lanes, handle, of_surface, std::nullopt)) {
       value = answer(object->description, query);
     }
-    for_each_lane_of(lanes, [&](int lane) { answers[lane] = static_cast<std::uint32_t>(value); });
+    for_each_lane(lanes, [&](int lane) { answers[lane] = static_cast<std::uint32_t>(value); });
   });
   write_lanes(warp.write<std::uint32_t>(operation.operands[0]), warp.mask, [&](int lane) { return answers[lane]; });
 }
@@ -159,7 +159,7 @@ void is_type(WarpState& warp, const Operation& operation) {
   const auto* const handles = warp.read<std::uint64_t>(operation.operands[1]);
   const TextureTable* const textures = warp.block->textures;
   LaneMask is = 0;
-  for_each_lane_of(warp.mask, [&](int lane) {
+  for_each_lane(warp.mask, [&](int lane) {
     const std::string_view type = kOpaqueTypes[operation.detail];
     const bool found = textures != nullptr && textures->is_of_type(handle_value(warp, handles[lane]), type);
     is |= LaneMask{found} << lane;

@@ -73,6 +73,31 @@ def test_library_is_as_documented(folder: Path, tmp_path: Path, name: str):
     assert computed == {"cufft": {"cuFFT"}, "curand": {"cuRAND"}, "cudnn": {"cuDNN"}}.get(name, set())
 
 
+def test_nvml_sees_every_gpu_of_the_machine(tmp_path: Path):
+    """Those that CUDA_VISIBLE_DEVICES hides as well; each has its own memory."""
+    script = """
+import ctypes
+nvml, cuda = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.CDLL("libcudart.so.13")
+nvml.nvmlInit_v2()
+count, place = ctypes.c_uint(), ctypes.c_void_p()
+nvml.nvmlDeviceGetCount_v2(ctypes.byref(count))
+cuda.cudaSetDevice(1)  # the machine's 0
+cuda.cudaMalloc(ctypes.byref(place), 1 << 20)
+for number in range(count.value):
+    device, text, memory = ctypes.c_void_p(), ctypes.create_string_buffer(96), (ctypes.c_ulonglong * 3)()
+    nvml.nvmlDeviceGetHandleByIndex_v2(number, ctypes.byref(device))
+    nvml.nvmlDeviceGetUUID(device, text, 96)
+    again = ctypes.c_void_p()
+    nvml.nvmlDeviceGetHandleByUUID(text, ctypes.byref(again))
+    nvml.nvmlDeviceGetMemoryInfo(device, memory)
+    print(text.value.decode()[-4:], again.value == device.value, memory[2])
+print(nvml.nvmlDeviceGetHandleByIndex_v2(count.value, ctypes.byref(device)))
+"""
+    command = ["env", "CUDA_VISIBLE_DEVICES=2,0", "/usr/bin/python3", "-c", script]
+    done, _ = run_on_stand_in(command, tmp_path, gpu_count=3)
+    assert done.stdout.splitlines() == ["2d30 True 1048576", "2d31 True 0", "2d32 True 0", "2"], done.stdout + done.stderr
+
+
 def test_nvcc_compiles_where_nvrtc_is_missing(folder: Path, tmp_path: Path):
     """A dlopen in front of the loader's lets none of NVIDIA's be found."""
     if not (toolkit() / "bin/nvcc").exists():

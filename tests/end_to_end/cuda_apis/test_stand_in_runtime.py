@@ -123,3 +123,8 @@ def test_what_is_out_of_reach(tmp_path: Path):
         (finding,) = reports[-1]["findings"]
         assert kernel in finding["kernel"]
         assert problem in finding["problem"]
+        assert finding["launcher"].startswith("parent") == (case == "child"), finding["launcher"]
+    # A copy by a kernel carries what nothing has written along.
+    _, reports = run_on_stand_in(program, tmp_path, "copied", gpu_count=2, checkers=["initialization"])
+    (finding,) = reports[-1]["findings"]
+    assert finding["problem"] == "copy to the host of 32 bytes that nothing has written: bytes 32 to 63 of 'device memory 1'"

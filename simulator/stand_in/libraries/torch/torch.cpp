@@ -8,21 +8,12 @@
 namespace convladder::stand_in {
 namespace {
 
-enum Status { done = 0, failed = 1, captured = 2, not_supported = 3 };
+enum Status { done = 0, failed = 1, not_supported = 2 };
 
-const char* status_name(int status) {
-  switch (status) {
-    case failed:
-      return "an error";
-    case captured:
-      return "an error, as its stream is captured into a graph";
-    default:
-      return "not supported";
-  }
-}
+const char* status_name(int status) { return status == failed ? "an error" : "not supported"; }
 
 const LibraryInfo kTorch = {
-    .name = "torch's operators", .status_name = status_name, .not_supported = not_supported, .failed = failed};
+    .name = "torch", .status_name = status_name, .not_supported = not_supported, .failed = failed};
 
 }  // namespace
 }  // namespace convladder::stand_in
@@ -52,7 +43,6 @@ void* convladder_torch_view(const void* address, std::uint64_t bytes) {
 /// which `why` gets the reason.
 int convladder_torch_computed(const char* name, const convladder_torch_use* uses, int count, double fp32, double half,
                               const void* stream, char* why, int why_bytes) {
-  const std::string call = name;  // the report keeps it
   return library_machine().answer(kTorch, name, [&](LibraryCall& one) -> LibraryAnswer {
     LibraryWork work;
     work.amount.fp32 = fp32;
@@ -68,10 +58,10 @@ int convladder_torch_computed(const char* name, const convladder_torch_use* uses
       work.amount.bytes +=
           static_cast<double>(use->run_bytes * use->runs) * (use->reads != 0 && use->writes != 0 ? 2 : 1);
     }
-    const auto is_now = std::make_shared<bool>(false);
-    work.compute = [is_now](LibraryTurn&) { *is_now = true; };
-    const Enqueued enqueued = one.enqueue(std::move(work), stream, false);
-    LibraryAnswer answer{enqueued == Enqueued::done ? (*is_now ? done : captured) : failed, one.why()};
+    const auto is_there = std::make_shared<bool>(false);  // all of its memory; a captured stream was refused before
+    work.compute = [is_there](LibraryTurn&) { *is_there = true; };
+    const bool is_done = one.enqueue(std::move(work), stream, false) == Enqueued::done && *is_there;
+    LibraryAnswer answer{is_done ? done : failed, one.why()};
     if (why_bytes > 0) {
       std::strncpy(why, answer.why.c_str(), static_cast<std::size_t>(why_bytes) - 1);
       why[why_bytes - 1] = '\0';

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from pathlib import Path
 from typing import Iterator
 
 import torch
 
-_LOWEST_BYTES_OF_WHY = 1000
+from convladder import native
+
+_MOST_BYTES_OF_WHY = 1000
 
 
 class _Use(ctypes.Structure):
@@ -20,7 +21,7 @@ class _Use(ctypes.Structure):
 
 
 def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(Path(os.path.abspath(__file__)).parents[2] / "libconvladder_torch.so"))
+    library = native.load("libconvladder_torch.so")
     library.convladder_torch_view.restype = ctypes.c_void_p
     library.convladder_torch_view.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     library.convladder_torch_computed.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Use), ctypes.c_int, ctypes.c_double, ctypes.c_double,
@@ -32,7 +33,6 @@ def _library() -> ctypes.CDLL:
 
 _LIBRARY = _library()
 _NAMES: dict[str, bytes] = {}  # the machine keeps the addresses of names
-_EMPTY = torch.UntypedStorage(0)
 
 
 def _name(text: str) -> bytes:
@@ -48,11 +48,11 @@ def extent(tensor: torch.Tensor) -> int:
 
 def on_host(tensor: torch.Tensor) -> torch.Tensor:
     """The same memory as a tensor of the host. Raises RuntimeError where it is not there."""
-    view = torch.empty(0, dtype=tensor.dtype)
     count = extent(tensor) * tensor.element_size()
     if count == 0:
         view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
     else:
+        view = torch.empty(0, dtype=tensor.dtype)
         address = _LIBRARY.convladder_torch_view(tensor.data_ptr(), count)
         if not address:
             raise RuntimeError(f"a tensor of {count} bytes at 0x{tensor.data_ptr():x} is not memory of the simulated GPU")
@@ -97,7 +97,7 @@ class Uses:
     def note(self, operator: str, products: tuple[float, float]) -> None:
         """Notes the call in the current stream. `products`: operations on float and on half factors. Raises RuntimeError if the
         machine refuses it."""
-        why = ctypes.create_string_buffer(_LOWEST_BYTES_OF_WHY)
+        why = ctypes.create_string_buffer(_MOST_BYTES_OF_WHY)
         uses = (_Use * len(self._uses))(*self._uses)
         stream = torch.cuda.current_stream().cuda_stream
         if _LIBRARY.convladder_torch_computed(_name(operator), uses, len(self._uses), *products, stream, why, len(why)) != 0:

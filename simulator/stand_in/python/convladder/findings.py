@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import Counter
-from pathlib import Path
+from typing import Any
+
+from convladder import native
 
 _EACH = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int)
 
@@ -15,12 +17,8 @@ def is_simulated() -> bool:
     return "CONVLADDER_STAND_IN" in os.environ
 
 
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(str(Path(os.path.abspath(__file__)).parents[2] / "libconvladder_cuda.so"))
-
-
-def findings_so_far() -> Counter[str]:
-    """The findings in words, with the number of times; without notes."""
+def _counted(function: str) -> Counter[str]:
+    """The texts that a function of the library tells, with their counts; without notes."""
     found: Counter[str] = Counter()
 
     @_EACH
@@ -28,17 +26,16 @@ def findings_so_far() -> Counter[str]:
         if not is_note:
             found[text.decode(errors="replace")] += count
 
-    _library().convladder_stand_in_each_finding(each)
+    tell: Any = getattr(native.load("libconvladder_cuda.so"), function)
+    tell(each)
     return found
+
+
+def findings_so_far() -> Counter[str]:
+    """The findings in words, with the number of times."""
+    return _counted("convladder_stand_in_each_finding")
 
 
 def launches_so_far() -> Counter[str]:
     """The launches of each kernel."""
-    found: Counter[str] = Counter()
-
-    @_EACH
-    def each(name: bytes, count: int, _: int) -> None:
-        found[name.decode(errors="replace")] += count
-
-    _library().convladder_stand_in_each_kernel(each)
-    return found
+    return _counted("convladder_stand_in_each_kernel")

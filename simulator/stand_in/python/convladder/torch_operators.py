@@ -258,7 +258,7 @@ def install() -> None:
     if _LIBRARY is not None:
         return
     _LIBRARY = library = torch.library.Library("aten", "IMPL")
-    # Of the ways in which torch can compute a layer, those that are operators of their own.
+    # Torch computes a layer by cuDNN, by a fused kernel or by several operators; only these can be computed here.
     torch.backends.cudnn.enabled = False
     for attention in ("flash_sdp", "mem_efficient_sdp", "cudnn_sdp"):
         getattr(torch.backends.cuda, "enable_" + attention, lambda _: None)(False)
