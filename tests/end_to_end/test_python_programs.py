@@ -157,7 +157,7 @@ def test_a_kernel_of_triton_and_a_mask_that_is_missing(tmp_path: Path) -> None:
     text = KERNELS + "call(add_too_far, x, y)\n"
     done = simulated(tmp_path, text, python=PYTHON)
     assert done.returncode == 1 and findings(tmp_path) == [("memcheck", "call", line_of(text, "launch"))], done.stderr
-    assert f"in add_too_far, PTX line " in done.stderr and f"program.py line {line_of(text, 'no mask')}" in done.stderr
+    assert "in add_too_far, PTX line " in done.stderr and f"program.py line {line_of(text, 'no mask')}" in done.stderr
 
 
 TORCH = """
