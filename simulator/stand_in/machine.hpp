@@ -11,7 +11,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,7 +25,9 @@
 #include "simulator/stand_in/contexts.hpp"
 #include "simulator/stand_in/deferred_work.hpp"
 #include "simulator/stand_in/gpu_clock.hpp"
+#include "simulator/stand_in/memory_of_graphs.hpp"
 #include "simulator/stand_in/modules/modules.hpp"
+#include "simulator/stand_in/python.hpp"
 #include "simulator/stand_in/report/report.hpp"
 #include "simulator/stand_in/report/trace.hpp"
 #include "simulator/stand_in/settings.hpp"
@@ -106,12 +107,13 @@ class Machine {
   /// Throws Failure if the settings cannot be fulfilled.
   static Machine& get();
 
-  std::recursive_mutex mutex;
+  MutexBesidePython mutex;
   Settings settings;
   Timeline timeline;
   Report report;
   Contexts contexts;
   Trace trace;
+  MemoryOfGraphs memory_of_graphs;
   /// Numbers as in cudaDeviceSetLimit: stack, printf buffer, heap, …
   std::array<std::size_t, 8> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 0, 0, 0};
 
@@ -309,6 +311,7 @@ class Machine {
   std::uint64_t own_begin(const void* address) const;
   void execute(const KernelWork& work, const LaunchRequest& request);
   void take_over(const Function& function, const LaunchRequest& request);
+  void found_in(const Function& function, std::vector<simulated::Finding> findings);
   KernelLaunch device_launch(const KernelWork& work, const LaunchRequest& request);
   void run_by_real_clock(const KernelWork& work, const LaunchRequest& request);
   bool may_be_put_off(const KernelLaunch& launch);

@@ -209,7 +209,7 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
     device_.launch(launch);
   } catch (const simulated::KernelFaulted& fault) {
     lose(status_of(fault.finding), fault.what());
-    report.found({fault.finding}, calling_places());
+    found_in(*work.function, {fault.finding});
   } catch (const simulated::LaunchEndedEarly& ended) {
     lose(kLaunchTimeout, fmt::format("{} was ended {}", name, ended.what()));
   } catch (const simulated::CooperativeLaunchTooLarge& error) {
@@ -223,6 +223,14 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   report.simulated_for(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
+/// Reports findings of a launch of the function.
+void Machine::found_in(const Function& function, std::vector<simulated::Finding> findings) {
+  for (simulated::Finding& one : findings) {
+    if (one.kernel == function.name) one.configuration = function.configuration;
+  }
+  report.found(std::move(findings), calling_places());
+}
+
 void Machine::take_over(const Function& function, const LaunchRequest& request) {
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
@@ -231,7 +239,7 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     report.unseen(fmt::format("the host had too little memory for {}, which did not see everything", blind));
     blind_checkers_ = blind;
   }
-  if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
+  if (auto findings = device_.take_findings(); !findings.empty()) found_in(function, std::move(findings));
   // The first launch is the function's, the others are of kernels that it and its children have launched.
   const std::vector<simulated::LaunchedKernel> kernels = device_.launched_kernels();
   const std::vector<KernelCounters> all = device_.take_counters();
@@ -244,8 +252,9 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     const double share = std::min(1.0, static_cast<double>(counters.grid.count()) / resident);
     const std::string& written = i == 0 ? function.written : counters.kernel;
     trace.add(written, request.stream, timeline.enqueue(request.stream, Engine::kernels, ns, share));
-    report.launched(kernels[i].name, 1, ns, counters);
-    report.cost(kernels[i]);
+    const LaunchedName name{kernels[i].name, i == 0 ? function.configuration : ""};
+    report.launched(name, 1, ns, counters);
+    report.cost(name, kernels[i]);
     if (kernels[i].blocks_run < kernels[i].blocks) {
       report.unseen(
           fmt::format("a sample of {} blocks ran of a launch that has more: results are not those of the "

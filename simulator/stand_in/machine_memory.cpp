@@ -11,7 +11,7 @@
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/machine.hpp"
 #include "simulator/stand_in/memory_pools.hpp"
-#include "simulator/stand_in/python_caller.hpp"
+#include "simulator/stand_in/python.hpp"
 
 namespace convladder::stand_in {
 namespace {

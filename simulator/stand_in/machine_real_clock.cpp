@@ -144,7 +144,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
         has_printed = true;
       }
       if (auto findings = device_.take_findings(); !findings.empty()) {
-        report.found(std::move(findings), calling_places());
+        found_in(*work.function, std::move(findings));
       }
       // The others are of kernels that this one has launched.
       if (auto all = device_.take_counters(); !all.empty()) counted = std::move(all.front());
@@ -257,7 +257,7 @@ Timeline::Span Machine::enqueue_kernel(KnownLaunch& known, int stream) {
 void Machine::report_known_launches() {
   for (auto& [name, known] : known_launches_) {
     if (known.times == 0) continue;
-    report.launched(known.function->name, known.times, known.total_ns, known.counters);
+    report.launched({known.function->name, known.function->configuration}, known.times, known.total_ns, known.counters);
     known.times = 0;
     known.total_ns = 0;
   }

@@ -70,6 +70,10 @@ bool are_of_one_statement(const Finding& one, const Finding& other) {
   return is_one_place && kind_of_problem(one.problem) == kind_of_problem(other.problem);
 }
 
+std::string configured_name(const std::string& kernel, const std::string& configuration) {
+  return configuration.empty() ? kernel : fmt::format("{}[{}]", kernel, configuration);
+}
+
 std::string callers_text(const Finding& finding) {
   std::string text;
   for (const SourcePlace& caller : finding.callers) {
@@ -79,7 +83,7 @@ std::string callers_text(const Finding& finding) {
 }
 
 std::string kernel_text(const Finding& finding) {
-  const std::string kernel = display_name(finding.kernel);
+  const std::string kernel = configured_name(display_name(finding.kernel), finding.configuration);
   if (finding.source_line == 0) return fmt::format("{}, PTX line {}", kernel, finding.ptx_line);
   return fmt::format("{}, {} line {}", kernel, finding.source_file, finding.source_line);
 }
@@ -89,8 +93,9 @@ std::string place_text(const Finding& finding) {
       finding.source_line > 0 ? fmt::format(", {} line {}", finding.source_file, finding.source_line) : "";
   if (!finding.callers.empty()) source += fmt::format(" ({})", callers_text(finding));
   return fmt::format("'{}' in {}, PTX line {}{}, block ({}, {}, {}), thread ({}, {}, {})", finding.opcode,
-                     display_name(finding.kernel), finding.ptx_line, source, finding.block.x, finding.block.y,
-                     finding.block.z, finding.thread.x, finding.thread.y, finding.thread.z);
+                     configured_name(display_name(finding.kernel), finding.configuration), finding.ptx_line, source,
+                     finding.block.x, finding.block.y, finding.block.z, finding.thread.x, finding.thread.y,
+                     finding.thread.z);
 }
 
 std::string heading_text(const Finding& finding) {

@@ -63,8 +63,9 @@ std::string_view severity_name(Severity severity);
 struct Finding {
   Checker checker = Checker::memory;
   Severity severity = Severity::finding;
-  std::string problem;  ///< "read of 4 bytes 0 bytes past the end of 'in' (256 bytes)"
-  std::string kernel;   ///< name in the PTX
+  std::string problem;        ///< "read of 4 bytes 0 bytes past the end of 'in' (256 bytes)"
+  std::string kernel;         ///< name in the PTX
+  std::string configuration;  ///< of the kernel: "BLOCK=128, 4 warps, 3 stages"; empty where nobody has told it
   std::string opcode;
   int ptx_line = 0;
   std::string source_file;  ///< base name; empty if the PTX has no line information
@@ -88,6 +89,8 @@ std::size_t count_findings(std::span<const Finding> findings);
 
 /// The place in words: "'st.global.f32' in scale, PTX line 24, scale.cu line 7, block (0, 0, 0), thread (5, 0, 0)"
 std::string place_text(const Finding& finding);
+/// "matmul[BLOCK=128, 4 warps, 3 stages]"; the kernel alone where the configuration is empty.
+std::string configured_name(const std::string& kernel, const std::string& configuration);
 /// "called from scale.cu line 12, main.cu line 5"; empty where nothing was inlined.
 std::string callers_text(const Finding& finding);
 /// The kernel and its line: "scale, scale.cu line 7".

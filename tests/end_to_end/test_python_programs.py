@@ -157,7 +157,89 @@ def test_a_kernel_of_triton_and_a_mask_that_is_missing(tmp_path: Path) -> None:
     text = KERNELS + "call(add_too_far, x, y)\n"
     done = simulated(tmp_path, text, python=PYTHON)
     assert done.returncode == 1 and findings(tmp_path) == [("memcheck", "call", line_of(text, "launch"))], done.stderr
-    assert "in add_too_far, PTX line " in done.stderr and f"program.py line {line_of(text, 'no mask')}" in done.stderr
+    assert "in add_too_far[B=256, 4 warps, 3 stages], PTX line" in done.stderr and f"program.py line {line_of(text, 'no mask')}" in done.stderr
+
+
+TUNED = """
+import torch, triton, triton.language as tl
+configurations = [triton.Config({"B": 64}, num_warps=2), triton.Config({"B": 256}, num_warps=4)]
+@triton.jit
+def half(x): return x * 0.5
+@triton.autotune(configs=configurations, key=["n"])
+@triton.jit
+def right(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, half(tl.load(x + i, mask=i < n)), mask=i < n)
+@triton.autotune(configs=configurations, key=["n"])
+@triton.jit
+def stale(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, half(tl.load(x + i, mask=i < n)), mask=(i < n) & (i % B < 64))
+x = torch.randn(1024, device="cuda")
+for kernel in (right, stale): kernel[lambda meta: (triton.cdiv(1024, meta["B"]),)](x, torch.zeros_like(x), 1024)
+"""
+
+
+@needs_torch
+def test_configurations_are_told_one_by_one(tmp_path: Path) -> None:
+    done = simulated(tmp_path, TUNED, python=PYTHON)
+    assert (done.returncode, findings(tmp_path)) == (0, []), done.stderr
+    process = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["processes"][0]
+    assert {(kernel["name"], kernel["configuration"]) for kernel in process["kernels"]} == {
+        (name, text) for name in ("right", "stale") for text in ("B=64, 2 warps, 3 stages", "B=256, 4 warps, 3 stages")}
+    told = {one["kernel"]: one for one in process["tunings"]}
+    assert told["right"]["arguments"] == "n=1024"
+    assert [one["result"] for one in told["right"]["tried"]] == ["the first's", "the same"]
+    assert "y differs by " in told["stale"]["tried"][1]["result"] and "wrong?" in told["stale"]["tried"][1]["result"]
+    assert all(one["predicted_ns"] > 0 for one in told["right"]["tried"])
+    assert "autotuned: right for n=1024" in done.stderr
+
+
+GRAPHS = """
+import threading, torch
+def make():
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1)).cuda()
+    return net, torch.optim.Adam(net.parameters(), lr=0.01, capturable=True)
+def step(net, opt):
+    opt.zero_grad(set_to_none=True)
+    loss = (net(x) - t).square().mean(); loss.backward(); opt.step()
+    return loss
+x = torch.randn(64, 16, device="cuda"); t = x[:, :1].clone()
+made = make()
+s = torch.cuda.Stream(); s.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(s):
+    for _ in range(3): step(*made)
+torch.cuda.current_stream().wait_stream(s)
+g = torch.cuda.CUDAGraph()
+with torch.cuda.graph(g): loss, noise = step(*made), torch.rand(4, device="cuda")
+def busy():
+    for _ in range(100): torch.ones(10, device="cuda").sum().item()
+other = threading.Thread(target=busy); other.start()
+replayed, noises = [], []
+for _ in range(5):
+    g.replay(); replayed.append(loss.item()); noises.append(noise.tolist())
+other.join()
+made = make()
+eager = [step(*made).item() for _ in range(8)][3:]
+print(replayed == eager, noises[0] != noises[1])
+h = torch.cuda.CUDAGraph()
+i, w = torch.zeros(4, dtype=torch.long, device="cuda"), torch.randn(3, device="cuda")
+with torch.cuda.graph(h): w[i]
+i.fill_(7)
+try: h.replay()
+except IndexError as error: print(error)
+try:
+    with torch.cuda.graph(torch.cuda.CUDAGraph()): w.sum().item()
+except Exception as error: print("not permitted" in str(error))
+"""
+
+
+@needs_torch
+def test_a_graph_computes_operators_again(tmp_path: Path) -> None:
+    done = simulated(tmp_path, GRAPHS, python=PYTHON)
+    assert done.stdout == "True True\nindex 7 is out of bounds for dimension 0 with size 3\nTrue\n", done.stdout + done.stderr
+    assert findings(tmp_path) == [], done.stderr
 
 
 TORCH = """

@@ -54,6 +54,9 @@ ExportedFinding exported_finding(const JsonPlace& at) {
                                    .severity = is_note ? simulated::Severity::note : simulated::Severity::finding,
                                    .problem = printable(at.at("problem").text()),
                                    .kernel = printable(at.at("kernel").text()),
+                                   .configuration = at.has("configuration")
+                                                        ? printable(at.at("configuration").text_or_empty())
+                                                        : std::string(),  // older records have none
                                    .opcode = printable(at.at("opcode").text()),
                                    .ptx_line = at.at("ptx_line").count(),
                                    .source_file = printable(at.at("source_file").text()),

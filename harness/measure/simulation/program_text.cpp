@@ -56,15 +56,16 @@ std::string thread_text(const Dim3& place) { return fmt::format("({}, {}, {})", 
 using ShortNames = std::map<std::string, std::string>;
 
 /// The name of a kernel in a table or a finding.
-std::string shown_kernel(const ShortNames& names, const std::string& kernel) {
+std::string shown_kernel(const ShortNames& names, const std::string& kernel, const std::string& configuration = {}) {
   const auto found = names.find(kernel);
-  return printable(found == names.end() ? kernel : found->second);
+  return printable(simulated::configured_name(found == names.end() ? kernel : found->second, configuration));
 }
 
 ShortNames short_kernel_names(const std::vector<ProcessReport>& processes) {
   std::set<std::string> names;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) names.insert(kernel.name);
+    for (const stand_in::Tuning& tuning : process.tunings) names.insert(tuning.kernel);
     for (const stand_in::ReportedFinding& one : process.findings) names.insert(one.finding.kernel);
   }
   return short_names(names);
@@ -84,8 +85,8 @@ void add_finding(ReportSection& section, const ProgramReport& report, const Proc
     const std::string source = finding.source_line > 0
                                    ? fmt::format(", {} line {}", printable(finding.source_file), finding.source_line)
                                    : " (compile it with -lineinfo for the line of the source)";
-    line(fmt::format("'{}' in {}, PTX line {}{}", printable(finding.opcode), shown_kernel(names, finding.kernel),
-                     finding.ptx_line, source));
+    line(fmt::format("'{}' in {}, PTX line {}{}", printable(finding.opcode),
+                     shown_kernel(names, finding.kernel, finding.configuration), finding.ptx_line, source));
     if (!finding.callers.empty()) line(printable(callers_text(finding)));
     line(fmt::format("by block {}, thread {}{}", thread_text(finding.block), thread_text(finding.thread),
                      finding.count > 1 ? fmt::format("; {} times in all", grouped(finding.count)) : ""));
@@ -171,7 +172,7 @@ std::vector<stand_in::KernelSum> kernel_rows(const std::vector<ProcessReport>& p
   std::vector<stand_in::KernelSum> rows;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) {
-      auto row = std::ranges::find(rows, kernel.name, &stand_in::KernelSum::name);
+      auto row = std::ranges::find(rows, kernel.full_name(), &stand_in::KernelSum::full_name);
       if (row == rows.end()) {
         row = rows.insert(rows.end(), kernel);
         continue;
@@ -207,7 +208,7 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
     for (const CounterColumn& column : kCounterColumns) {
       cell.push_back(grouped(value(row, column.metrics[0]) + value(row, column.metrics[1])));
     }
-    cell.push_back(shown_kernel(names, row.name));
+    cell.push_back(shown_kernel(names, row.name, row.configuration));
     cells.push_back(std::move(cell));
   }
   const bool is_sampled = std::ranges::any_of(rows, &stand_in::KernelSum::is_sampled);
@@ -215,6 +216,29 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
       is_sampled ? "counters, scaled up from the blocks that ran (DRAM: far too high where blocks share data)"
                  : "counters, summed over launches (counted, but for DRAM, which is modelled)");
   section.table(std::move(columns), std::move(cells), kIndent);
+}
+
+/// Each autotuner's configurations, the fastest first.
+void add_tunings(Report& report, const std::vector<ProcessReport>& processes) {
+  const ShortNames names = short_kernel_names(processes);
+  for (const ProcessReport& process : processes) {
+    for (const stand_in::Tuning& tuning : process.tunings) {
+      std::vector<stand_in::TriedConfiguration> rows = tuning.tried;
+      const auto ran = [](const stand_in::TriedConfiguration& one) { return one.predicted > 0; };
+      std::ranges::stable_sort(rows, {}, [&ran](const auto& one) { return std::pair(!ran(one), one.predicted); });
+      const auto best = static_cast<double>(rows[0].predicted);
+      std::vector<std::vector<std::string>> cells;
+      for (const stand_in::TriedConfiguration& row : rows) {
+        const auto ns = static_cast<double>(row.predicted);
+        cells.push_back({ran(row) ? time_text(ns) : "-", ran(row) ? fmt::format("{:.2f}", ns / best) : "-",
+                         grouped(row.findings), printable(row.result), printable(row.configuration)});
+      }
+      const std::string of = tuning.arguments.empty() ? "" : fmt::format(" for {}", printable(tuning.arguments));
+      report.section(fmt::format("autotuned: {}{}, by predicted times", shown_kernel(names, tuning.kernel), of))
+          .table({right("Time"), right("of best"), right("findings"), left("result"), left("configuration")},
+                 std::move(cells), kIndent);
+    }
+  }
 }
 
 /// The remarks on processes, a line each, with how often they occur.
@@ -349,7 +373,7 @@ Report program_report(const ProgramReport& program) {
   TimeSums calls;
   for (const ProcessReport& process : processes) {
     for (const stand_in::KernelSum& kernel : process.kernels)
-      activities[shown_kernel(names, kernel.name)].add(kernel.predicted);
+      activities[shown_kernel(names, kernel.name, kernel.configuration)].add(kernel.predicted);
     for (const stand_in::CopySum& copy : process.copies) activities[copy.what].add(copy.predicted);
     for (const stand_in::LibraryCallSum& call : process.library_calls) {
       activities[fmt::format("[{} {}]", call.library, call.call)].add(call.predicted);
@@ -359,6 +383,7 @@ Report program_report(const ProgramReport& program) {
   add_times(report, "GPU activities, predicted times (nothing here is measured)", activities);
   add_times(report, "API calls, predicted times of the host, waiting included", calls);
   add_counters(report, processes);
+  add_tunings(report, processes);
   add_leaks(report, program);
   if (!has_failed) report.sections.push_back(remarks);
   add_cost(report.section(), processes);
@@ -385,7 +410,7 @@ Report program_estimate(const ProgramReport& program) {
     low += row.low_seconds;
     high += row.high_seconds;
     cells.push_back({from_to(row.low_seconds, row.high_seconds), grouped(row.predicted.count), grouped(row.blocks),
-                     grouped(row.blocks_run), shown_kernel(names, row.name)});
+                     grouped(row.blocks_run), shown_kernel(names, row.name, row.configuration)});
   }
   double others = 0;
   for (const ProcessReport& process : program.processes) others += process.seconds - process.kernel_seconds;

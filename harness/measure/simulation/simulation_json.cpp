@@ -169,6 +169,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
   };
   const auto kernel = [](const stand_in::KernelSum& one) -> ordered_json {
     ordered_json json = {{"name", one.name},
+                         {"configuration", text_or_null(one.configuration)},
                          {"predicted", times_json(one.predicted)},
                          {"counters", one.counters},
                          {"blocks", one.blocks},
@@ -181,6 +182,15 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
   };
   const auto library_call = [](const stand_in::LibraryCallSum& one) -> ordered_json {
     return {{"library", one.library}, {"name", one.call}, {"predicted", times_json(one.predicted)}};
+  };
+  const auto tried = [](const stand_in::TriedConfiguration& one) -> ordered_json {
+    return {{"configuration", one.configuration},
+            {"predicted_ns", one.predicted == 0 ? ordered_json() : ordered_json(one.predicted)},
+            {"findings", one.findings},
+            {"result", one.result}};
+  };
+  const auto tuning = [&](const stand_in::Tuning& one) -> ordered_json {
+    return {{"kernel", one.kernel}, {"arguments", one.arguments}, {"tried", list_of(one.tried, tried)}};
   };
   const auto call = [](const auto& one) -> ordered_json {
     return {{"name", one.first}, {"predicted", times_json(one.second)}};
@@ -202,6 +212,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
           {"kernels", list_of(process.kernels, kernel)},
           {"copies", list_of(process.copies, copy)},
           {"library_calls", list_of(process.library_calls, library_call)},
+          {"tunings", list_of(process.tunings, tuning)},
           {"calls", list_of(process.call_times, call)},
           {"failures", list_of(process.failures, failure)},
           {"not_supported", process.not_supported},

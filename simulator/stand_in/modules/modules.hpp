@@ -48,6 +48,7 @@ struct Function {
   Module* module = nullptr;
   std::string name;                     ///< mangled
   std::string written{};                ///< the name as in the source, once it has been launched
+  std::string configuration{};          ///< as who compiled it has told: "BLOCK=128, 4 warps, 3 stages"
   const ptx::Kernel* kernel = nullptr;  ///< set once it has been looked for
   const void* loaded = nullptr;         ///< the handle in the simulated device, once it is loaded
   int most_dynamic_shared_bytes = 0;    ///< cudaFuncAttributeMaxDynamicSharedMemorySize; 0: not set

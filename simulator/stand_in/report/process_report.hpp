@@ -34,9 +34,10 @@ struct Times {
   }
 };
 
-/// The sum over all launches of a kernel.
+/// The sum over all launches of a kernel, or of one of its configurations.
 struct KernelSum {
   std::string name;
+  std::string configuration;  ///< "BLOCK=128, 4 warps, 3 stages"; empty where nobody has told it
   Times predicted;
   std::map<std::string, double> counters;  ///< sums of those counted and modelled metrics that are sums, by their names
   std::uint64_t blocks = 0;                ///< of all launches
@@ -45,9 +46,11 @@ struct KernelSum {
   double high_seconds = 0;
 
   bool is_sampled() const { return blocks_run < blocks; }
+  std::string full_name() const { return simulated::configured_name(name, configuration); }
 
   static void each_field(auto&& field, auto& its) {
     field("name", its.name, "predicted", its.predicted, "counters", its.counters);
+    field.lately("configuration", its.configuration);
     field.lately("blocks", its.blocks);
     field.lately("blocks_run", its.blocks_run);
     field.lately("low_seconds", its.low_seconds);
@@ -74,6 +77,30 @@ struct LibraryCallSum {
 
   static void each_field(auto&& field, auto& its) {
     field("library", its.library, "call", its.call, "predicted", its.predicted);
+  }
+};
+
+/// A configuration of a kernel that an autotuner has tried.
+struct TriedConfiguration {
+  std::string configuration;
+  std::string result;          ///< in words: how it differs from the first one's; why it did not run
+  Nanoseconds predicted = 0;   ///< 0: it did not run
+  std::uint64_t findings = 0;  ///< that came with it
+
+  static void each_field(auto&& field, auto& its) {
+    field("configuration", its.configuration, "result", its.result, "predicted_ns", its.predicted, "findings",
+          its.findings);
+  }
+};
+
+/// The configurations that an autotuner has tried for arguments of one kind.
+struct Tuning {
+  std::string kernel;
+  std::string arguments;  ///< the key: "512, 512, torch.float16"
+  std::vector<TriedConfiguration> tried;
+
+  static void each_field(auto&& field, auto& its) {
+    field("kernel", its.kernel, "arguments", its.arguments, "tried", its.tried);
   }
 };
 
@@ -149,6 +176,7 @@ struct ProcessReport : ProcessName {
   std::vector<KernelSum> kernels;
   std::vector<CopySum> copies;
   std::vector<LibraryCallSum> library_calls;
+  std::vector<Tuning> tunings;
   std::vector<CallFailure> failures;
   std::map<std::string, std::uint64_t> not_supported;
   std::map<std::string, std::uint64_t> notes;
@@ -184,6 +212,7 @@ struct ProcessReport : ProcessName {
           "most_device_bytes", its.most_device_bytes, "kernel_seconds", its.kernel_seconds, "virtual_ns", its.predicted,
           "seconds", its.seconds, "most_resident_bytes", its.most_resident_bytes);
     field.lately("unseen", its.unseen);
+    field.lately("tunings", its.tunings);
   }
 };
 

@@ -53,7 +53,7 @@ void Report::computed(const std::string& library, const std::string& call, Nanos
   sum.predicted.add(ns);
 }
 
-void Report::launched(const std::string& name, std::uint64_t times, Nanoseconds total_ns,
+void Report::launched(const LaunchedName& name, std::uint64_t times, Nanoseconds total_ns,
                       const KernelCounters& counters) {
   KernelSum& sum = kernels_[name];
   sum.predicted.add({times, total_ns, total_ns / times, total_ns / times});
@@ -64,12 +64,26 @@ void Report::launched(const std::string& name, std::uint64_t times, Nanoseconds 
   }
 }
 
-void Report::cost(const simulated::LaunchedKernel& launched) {
-  KernelSum& sum = kernels_[launched.name];
+void Report::cost(const LaunchedName& name, const simulated::LaunchedKernel& launched) {
+  KernelSum& sum = kernels_[name];
   sum.blocks += launched.blocks;
   sum.blocks_run += launched.blocks_run;
   sum.low_seconds += launched.seconds.low;
   sum.high_seconds += launched.seconds.high;
+}
+
+void Report::tried(std::string_view kernel, std::string_view arguments, TriedConfiguration configuration) {
+  const auto is_meant = [&](const Tuning& one) { return one.kernel == kernel && one.arguments == arguments; };
+  auto found = std::ranges::find_if(sums_.tunings, is_meant);
+  if (found == sums_.tunings.end()) {
+    found = sums_.tunings.insert(found, Tuning{std::string(kernel), std::string(arguments), {}});
+  }
+  const auto same = std::ranges::find(found->tried, configuration.configuration, &TriedConfiguration::configuration);
+  if (same == found->tried.end()) {
+    found->tried.push_back(std::move(configuration));
+  } else {
+    *same = std::move(configuration);
+  }
 }
 
 void Report::copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes) {
@@ -123,14 +137,15 @@ ProcessReport Report::finish(const Timeline& timeline) {
   for (const ReportedFinding& one : sums_.findings) named.insert(one.finding.allocation);
   std::erase_if(sums_.allocations, [&](const AllocationNote& one) { return !named.contains(one.label); });
   ProcessReport process = sums_;
-  std::map<std::string, int> same_names;  // files may have static kernels of the same name
-  for (const auto& [name, sum] : kernels_) ++same_names[display_name(name)];
+  std::map<std::string, std::set<std::string>> same_names;  // files may have static kernels of the same name
+  for (const auto& [name, sum] : kernels_) same_names[display_name(name.in_ptx)].insert(name.in_ptx);
   for (const auto& [name, sum] : kernels_) {
     KernelSum& kernel = process.kernels.emplace_back(sum);
-    kernel.name = display_name(name);
-    if (same_names[kernel.name] > 1) kernel.name = full_name(name);
+    kernel.name = display_name(name.in_ptx);
+    kernel.configuration = name.configuration;
+    if (same_names[kernel.name].size() > 1) kernel.name = full_name(name.in_ptx);
   }
-  std::ranges::stable_sort(process.kernels, {}, &KernelSum::name);
+  std::ranges::stable_sort(process.kernels, {}, &KernelSum::full_name);
   for (const auto& [what, sum] : copies_) process.copies.push_back(sum);
   for (const auto& [call, sum] : library_calls_) process.library_calls.push_back(sum);
   for (const auto& [of, failure] : failures_) process.failures.push_back(failure);

@@ -15,6 +15,14 @@
 
 namespace convladder::stand_in {
 
+/// A kernel by the name in the PTX, as names as written may be ambiguous, and its configuration.
+struct LaunchedName {
+  std::string in_ptx;
+  std::string configuration;
+
+  auto operator<=>(const LaunchedName&) const = default;
+};
+
 class Report {
  public:
   /// Counts a call; returns how many there have been.
@@ -32,11 +40,11 @@ class Report {
   void note(const std::string& text) { ++sums_.notes[text]; }
   /// A note on something that was left undone, so that findings may have been missed.
   void unseen(const std::string& text) { ++sums_.unseen[text]; }
-  /// Notes `times` launches that did the same and took `total_ns` together. `name` is the name in the PTX: names as
-  /// written may be ambiguous.
-  void launched(const std::string& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
+  /// Notes `times` launches that did the same and took `total_ns` together.
+  void launched(const LaunchedName& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
   /// Notes what the launch of a kernel costs the host.
-  void cost(const simulated::LaunchedKernel& launched);
+  void cost(const LaunchedName& name, const simulated::LaunchedKernel& launched);
+  void tried(std::string_view kernel, std::string_view arguments, TriedConfiguration configuration);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { sums_.allocations.push_back(std::move(note)); }
   /// Notes that so many bytes of the device are in use.
@@ -68,12 +76,11 @@ class Report {
   std::vector<std::string> lines() const;
 
   const std::vector<ReportedFinding>& findings() const { return sums_.findings; }
-  /// By the name in the PTX.
-  const std::map<std::string, KernelSum>& kernels() const { return kernels_; }
+  const std::map<LaunchedName, KernelSum>& kernels() const { return kernels_; }
 
  private:
-  ProcessReport sums_;                        ///< with all allocations, and without kernels, copies and failures
-  std::map<std::string, KernelSum> kernels_;  ///< by the name in the PTX
+  ProcessReport sums_;  ///< with all allocations, and without kernels, copies and failures
+  std::map<LaunchedName, KernelSum> kernels_;
   std::map<std::string, CopySum> copies_;
   std::map<std::string, LibraryCallSum> library_calls_;          ///< by call
   std::map<std::pair<std::string, int>, CallFailure> failures_;  ///< by call and status

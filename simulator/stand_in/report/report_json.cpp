@@ -25,6 +25,7 @@ void finding_fields(const auto& field, auto& its) {
         its.block, "thread", its.thread, "space", its.space, "address", its.address, "allocation", its.allocation,
         "count", its.count);
   field.lately("callers", its.callers);
+  field.lately("configuration", its.configuration);
   field.lately("launcher", its.launcher);
 }
 

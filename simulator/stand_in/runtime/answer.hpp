@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "simulator/stand_in/machine.hpp"
-#include "simulator/stand_in/python_caller.hpp"
+#include "simulator/stand_in/python.hpp"
 
 namespace convladder::stand_in {
 

@@ -23,8 +23,9 @@ extern "C" {
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   return answer("cudaMalloc", [&](Machine& machine) {
     require(address != nullptr);
-    machine.graphs().do_unsafe();
+    if (!machine.memory_of_graphs.is_capturing()) machine.graphs().do_unsafe();
     *address = bytes == 0 ? nullptr : machine.allocate(MemoryKind::device, bytes, 0, called("cudaMalloc"));
+    machine.memory_of_graphs.allocated(*address);
   });
 }
 
@@ -109,7 +110,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 
 cudaError_t cudaFree(void* address) {
   return answer("cudaFree", [&](Machine& machine) {
-    if (address != nullptr) machine.graphs().do_unsafe();
+    if (address == nullptr || machine.memory_of_graphs.puts_off(address)) return;
+    if (!machine.memory_of_graphs.is_capturing()) machine.graphs().do_unsafe();
     machine.free(address, false, called("cudaFree"));
   });
 }

@@ -32,7 +32,9 @@ void convladder_stand_in_each_finding(Each each) {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
     for (const auto& [finding, places] : machine.report.findings()) {
-      Entry entry{convladder::simulated::to_text(finding), std::max<std::uint64_t>(1, finding.count),
+      convladder::simulated::Finding one = finding;
+      one.count = 1;  // the text stays the same when it occurs again
+      Entry entry{convladder::simulated::to_text(one), std::max<std::uint64_t>(1, finding.count),
                   finding.severity == convladder::simulated::Severity::note};
       if (places != nullptr && !places->empty() && places->front().line > 0) {
         const auto& place = places->front();
@@ -51,7 +53,8 @@ void convladder_stand_in_each_kernel(Each each) {
   {
     Machine& machine = Machine::get();
     const std::scoped_lock lock(machine.mutex);
-    for (const auto& [name, sum] : machine.report.kernels()) entries.push_back({name, sum.predicted.count});
+    for (const auto& [name, sum] : machine.report.kernels())
+      entries.push_back({convladder::simulated::configured_name(name.in_ptx, name.configuration), sum.predicted.count});
   }
   tell_each(entries, each);
 }

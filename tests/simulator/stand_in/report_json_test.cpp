@@ -16,7 +16,9 @@ ProcessReport example() {
   process.gpu = "h100";
   process.calls = {{"cudaLaunchKernel", 3}, {"cudaMalloc", 2}};
   process.call_times["cudaMalloc"].add(60'000);
-  KernelSum& kernel = process.kernels.emplace_back(KernelSum{"scale", {}, {{"smsp__inst_executed.sum", 96}}});
+  KernelSum& kernel =
+      process.kernels.emplace_back(KernelSum{"scale", "BLOCK=64, 2 warps", {}, {{"smsp__inst_executed.sum", 96}}});
+  process.tunings.push_back({"scale", "n=4096", {{"BLOCK=64, 2 warps", "the first's", 1000, 9}}});
   kernel.predicted.add(1000);
   kernel.predicted.add(3000);
   process.copies.push_back({"[CUDA memcpy HtoD]", {1, 1010, 1010, 1010}, 256});
@@ -28,6 +30,7 @@ ProcessReport example() {
   finding.checker = simulated::Checker::race;
   finding.problem = "a race";
   finding.kernel = "scale";
+  finding.configuration = "BLOCK=64, 2 warps";
   finding.ptx_line = 24;
   finding.block = {1, 2, 3};
   finding.thread = {4, 5, 6};
@@ -59,6 +62,8 @@ TEST(ReportLine, ComesBackAsItWas) {
   EXPECT_EQ(read[1].findings[0].finding.thread.z, 6U);
   EXPECT_EQ(*read[1].failures[0].places, *example().failures[0].places);
   EXPECT_EQ(read[1].allocation("device memory 1")->bytes, 256U);
+  EXPECT_EQ(simulated::kernel_text(read[1].findings[0].finding), "scale[BLOCK=64, 2 warps], PTX line 24");
+  EXPECT_EQ(read[1].tunings[0].tried[0].findings, 9U);
   EXPECT_EQ(read[1].allocation(""), nullptr);
 }
 

@@ -39,10 +39,12 @@ void* convladder_torch_view(const void* address, std::uint64_t bytes) {
 }
 
 /// Notes that an operator was computed on such views, in the stream. It is checked with what was known of its memory
-/// before. `fp32` and `half` are its products' operations by the type of their factors. Returns 0, or a status of
-/// which `why` gets the reason.
+/// before. `fp32` and `half` are its products' operations by the type of their factors. In a stream that is captured
+/// the operator has not been computed: the graph will call `compute(number)`. Elsewhere `compute` is null. Returns 0,
+/// or a status of which `why` gets the reason.
 int convladder_torch_computed(const char* name, const convladder_torch_use* uses, int count, double fp32, double half,
-                              const void* stream, char* why, int why_bytes) {
+                              const void* stream, void (*compute)(std::uint64_t), std::uint64_t number, char* why,
+                              int why_bytes) {
   return library_machine().answer(kTorch, name, [&](LibraryCall& one) -> LibraryAnswer {
     LibraryWork work;
     work.amount.fp32 = fp32;
@@ -58,8 +60,11 @@ int convladder_torch_computed(const char* name, const convladder_torch_use* uses
       work.amount.bytes +=
           static_cast<double>(use->run_bytes * use->runs) * (use->reads != 0 && use->writes != 0 ? 2 : 1);
     }
-    const auto is_there = std::make_shared<bool>(false);  // all of its memory; a captured stream was refused before
-    work.compute = [is_there](LibraryTurn&) { *is_there = true; };
+    const auto is_there = std::make_shared<bool>(compute != nullptr);  // all of its memory
+    work.compute = [is_there, compute, number](LibraryTurn&) {
+      *is_there = true;
+      if (compute != nullptr) compute(number);
+    };
     const bool is_done = one.enqueue(std::move(work), stream, false) == Enqueued::done && *is_there;
     LibraryAnswer answer{is_done ? done : failed, one.why()};
     if (why_bytes > 0) {

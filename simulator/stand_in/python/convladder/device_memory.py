@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Iterator
+from typing import Any, Callable, Iterator
 
 import torch
 
@@ -20,12 +20,15 @@ class _Use(ctypes.Structure):
                 ("distance", ctypes.c_uint64), ("reads", ctypes.c_int), ("writes", ctypes.c_int)]
 
 
+_COMPUTE = ctypes.CFUNCTYPE(None, ctypes.c_uint64)
+
+
 def _library() -> ctypes.CDLL:
     library = native.load("libconvladder_torch.so")
     library.convladder_torch_view.restype = ctypes.c_void_p
     library.convladder_torch_view.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     library.convladder_torch_computed.argtypes = [ctypes.c_char_p, ctypes.POINTER(_Use), ctypes.c_int, ctypes.c_double, ctypes.c_double,
-                                                  ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+                                                  ctypes.c_void_p, _COMPUTE, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int]
     library.convladder_torch_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]
     library.convladder_torch_missing.argtypes = [ctypes.c_char_p]
     return library
@@ -94,14 +97,20 @@ class Uses:
         for offset, width, runs, distance in _runs(tensor):
             self._uses.append(_Use(_name(name), tensor.data_ptr() + offset, width, runs, distance, reads, writes))
 
-    def note(self, operator: str, products: tuple[float, float]) -> None:
-        """Notes the call in the current stream. `products`: operations on float and on half factors. Raises RuntimeError if the
-        machine refuses it."""
+    def note(self, operator: str, products: tuple[float, float], compute: Any = None, number: int = 0) -> None:
+        """Notes the call in the current stream. `products`: operations on float and on half factors. For a stream that is captured,
+        a function made by `callback`, and the number with which the graph calls it. Raises RuntimeError if the machine refuses it."""
         why = ctypes.create_string_buffer(_MOST_BYTES_OF_WHY)
         uses = (_Use * len(self._uses))(*self._uses)
         stream = torch.cuda.current_stream().cuda_stream
-        if _LIBRARY.convladder_torch_computed(_name(operator), uses, len(self._uses), *products, stream, why, len(why)) != 0:
+        if _LIBRARY.convladder_torch_computed(_name(operator), uses, len(self._uses), *products, stream, compute or _COMPUTE(), number,
+                                              why, len(why)) != 0:
             raise RuntimeError(f"{operator} on the simulated GPU: {os.fsdecode(why.value) or 'its memory is not there'}")
+
+
+def callback(function: Callable[[int], None]) -> Any:
+    """A function for `Uses.note`, which must live as long as a graph that calls it."""
+    return _COMPUTE(function)
 
 
 def copy(to: torch.Tensor, source: torch.Tensor) -> None:

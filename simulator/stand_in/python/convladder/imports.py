@@ -37,9 +37,10 @@ def _torch_is_there(torch: ModuleType) -> None:
     if torch.version.cuda is None:
         print("convladder: this torch was built without CUDA, so nothing of it runs on the simulated GPU", file=sys.stderr)
         return
-    from convladder import torch_operators
+    from convladder import torch_graphs, torch_operators
 
     torch_operators.install()
+    torch_graphs.prepare(torch.cuda.graphs)
 
 
 def _triton_is_there(triton: ModuleType) -> None:
@@ -68,12 +69,33 @@ def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
     benchmarks.keep_arguments_on_the_gpu(heuristics)
 
 
+def _triton_compiler_is_there(compiler: ModuleType) -> None:
+    from convladder import triton_kernels
+
+    triton_kernels.tell_configurations(compiler)
+
+
+def _triton_autotuner_is_there(autotuner: ModuleType) -> None:
+    from convladder import triton_kernels
+
+    triton_kernels.tell_trials(autotuner)
+
+
+def _inductor_launcher_is_there(launcher: ModuleType) -> None:
+    from convladder import triton_kernels
+
+    triton_kernels.tell_configurations_of_inductor(launcher)
+
+
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
     sys.meta_path.insert(0, _AfterImport({
         "torch": _torch_is_there,
         "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
+        "torch._inductor.runtime.static_triton_launcher": _inductor_launcher_is_there,
         "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
         "triton": _triton_is_there,
+        "triton.compiler.compiler": _triton_compiler_is_there,
+        "triton.runtime.autotuner": _triton_autotuner_is_there,
         "triton.testing": _triton_testing_is_there,
     }))

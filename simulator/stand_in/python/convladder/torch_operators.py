@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterable
 import torch
 from torch.utils._pytree import tree_map
 
+from convladder import torch_graphs
 from convladder.device_memory import Uses, copy, extent, missing, on_host
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -37,6 +38,10 @@ def _is_device_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type == "cuda"
 
 
+def _is_device_generator(value: Any) -> bool:
+    return isinstance(value, torch.Generator) and value.device.type == "cuda"
+
+
 def _products(base: str, arguments: Iterable[Any]) -> tuple[float, float]:
     """Additions and multiplications on float and on half factors, of products of matrices; (0, 0) for anything else."""
     if base not in ("mm", "bmm", "addmm", "baddbmm"):
@@ -46,14 +51,13 @@ def _products(base: str, arguments: Iterable[Any]) -> tuple[float, float]:
     return (0.0, count) if left.dtype in _HALVES else (count, 0.0)
 
 
-class _Random:
+def _generator_on_host(of_gpu: torch.Generator) -> torch.Generator:
     """The host's generator in the place of a GPU's. The same seed gives the same numbers in every run; they are not those of a GPU."""
-
-    def __init__(self, of_gpu: torch.Generator) -> None:
-        self.generator = torch.Generator()
-        offset = of_gpu.get_offset()
-        self.generator.manual_seed((of_gpu.initial_seed() * 1_000_003 + offset * 7_919) % 2**63)
-        of_gpu.set_offset(offset + 4)
+    generator = torch.Generator()
+    offset = of_gpu.get_offset()
+    generator.manual_seed((of_gpu.initial_seed() * 1_000_003 + offset * 7_919) % 2**63)
+    of_gpu.set_offset(offset + 4)
+    return generator
 
 
 def _default_generator(device: torch.device) -> torch.Generator:
@@ -116,8 +120,6 @@ class _Call:
         if isinstance(value, torch.device) and value.type == "cuda":
             self.device = self.device or torch.device("cuda", torch.cuda.current_device() if value.index is None else value.index)
             return torch.device("cpu")
-        if isinstance(value, torch.Generator) and value.device.type == "cuda":
-            return _Random(value).generator
         return value
 
     def _up(self, value: Any) -> Any:
@@ -140,16 +142,15 @@ class _Call:
                     self.uses.add(name, one, is_read and id(one) not in self.resized, is_written)
 
     def result(self) -> Any:
-        """Computes it."""
+        """Computes it; in a stream that is captured, makes it a part of the graph."""
         operator = self.operator
-        if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
-            missing(f"{operator.name} in a captured graph")
-            raise RuntimeError(f"{operator.name} is computed on the host of the simulated GPU, so a CUDA graph cannot have it")
         arguments, named = tree_map(self._down, (self.arguments, self.named))
         if named.get("pin_memory"):
             named["pin_memory"] = None
-        before = {key: (view.data_ptr(), view.size()) for key, (_, view) in self.views.items()}
         try:
+            if torch_graphs.is_capturing():
+                return self._captured(arguments, named)
+            before = {key: (view.data_ptr(), view.size()) for key, (_, view) in self.views.items()}
             result = self._computed(arguments, named)
         except NotImplementedError:
             missing(operator.name)
@@ -165,19 +166,50 @@ class _Call:
         self.uses.note(operator.name, _products(operator.base, self.arguments))
         return given
 
-    def _computed(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _captured(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """The graph computes it on the same memory, each time. Now it is computed on zeros, which says what its results look like."""
+        zeros = {id(view): torch.zeros_like(view) for _, view in self.views.values()}
+        outlines = self._computed(*tree_map(lambda one: zeros.get(id(one), one), (arguments, named)), lambda _: torch.Generator())
+        given_back = {id(zero): self.views[key][0] for key, zero in zip(self.views, zeros.values())}
+        self._note_arguments()
+        made: list[torch.Tensor | None] = []  # the host's views of new results, in their order
+
+        def on_device(outline: Any) -> Any:
+            is_new = isinstance(outline, torch.Tensor) and outline.device.type == "cpu" and id(outline) not in given_back
+            if is_new and self.device is not None:
+                result = _new_on_device(outline, self.device, self.uses)
+                made.append(on_host(result))
+                return result
+            made.append(None)
+            return given_back.get(id(outline), outline)
+
+        given = tree_map(on_device, outlines)
+
+        def compute() -> None:
+            results: list[Any] = []
+            tree_map(results.append, self._computed(arguments, dict(named)))
+            for view, result in zip(made, results):
+                if view is not None:
+                    view.copy_(result)
+
+        torch_graphs.add(self.operator.name, self.uses, _products(self.operator.base, self.arguments), compute)
+        return given
+
+    def _computed(self, arguments: tuple[Any, ...], named: dict[str, Any],
+                  generator_on_host: Callable[[torch.Generator], torch.Generator] = _generator_on_host) -> Any:
         with torch.utils._python_dispatch._disable_current_modes():
             if not self.operator.is_random:
                 return self._in_float(arguments, named)
+            arguments, named = tree_map(lambda one: generator_on_host(one) if _is_device_generator(one) else one, (arguments, named))
             device = self.device or torch.device("cuda", torch.cuda.current_device())
             if self.operator.has_generator:
                 index = self.operator.names.index("generator")
                 is_given = named.get("generator") is not None or index < len(arguments) and arguments[index] is not None
                 if not is_given:
-                    named["generator"] = _Random(_default_generator(device)).generator
+                    named["generator"] = generator_on_host(_default_generator(device))
                 return self.operator.on_host(arguments, named)
             state = torch.get_rng_state()
-            torch.default_generator.set_state(_Random(_default_generator(device)).generator.get_state())
+            torch.default_generator.set_state(generator_on_host(_default_generator(device)).get_state())
             try:
                 return self.operator.on_host(arguments, named)
             finally:
@@ -198,17 +230,22 @@ class _Call:
         return tree_map(lambda one, like: one.to(like.dtype) if isinstance(one, torch.Tensor) else one, result, types)
 
 
+def _new_on_device(like: torch.Tensor, device: torch.device, uses: Uses) -> torch.Tensor:
+    """A new tensor of the GPU for a result of the host."""
+    if like.layout != torch.strided:
+        raise NotImplementedError("a sparse result on the simulated GPU")
+    if extent(like) != like.numel():
+        like = torch.empty_like(like, memory_format=torch.contiguous_format)
+    made = torch.empty_strided(like.size(), like.stride(), dtype=like.dtype, device=device)
+    uses.add("the result", made, False, True)
+    return made
+
+
 def _on_device(value: torch.Tensor, device: torch.device, uses: Uses) -> torch.Tensor:
     """A result of the host as a new tensor of the GPU."""
-    value = value.resolve_conj().resolve_neg()
-    if value.layout != torch.strided:
-        raise NotImplementedError("a sparse result on the simulated GPU")
-    if extent(value) != value.numel():
-        value = value.contiguous()
-    made = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=device)
+    made = _new_on_device(value, device, uses)
     if made.numel() > 0:
         on_host(made).copy_(value)
-        uses.add("the result", made, False, True)
     return made
 
 
@@ -234,14 +271,23 @@ def _copy(self: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) 
     if _is_device_tensor(self):
         uses.add("self", self, False, True)
         to = on_host(self)
-    with torch.utils._python_dispatch._disable_current_modes():
-        to.copy_(source_view)
-    uses.note("aten::copy_", (0.0, 0.0))
+
+    def compute() -> None:
+        with torch.utils._python_dispatch._disable_current_modes():
+            to.copy_(source_view)
+
+    if torch_graphs.is_capturing():
+        torch_graphs.add("aten::copy_", uses, (0.0, 0.0), compute)
+    else:
+        compute()
+        uses.note("aten::copy_", (0.0, 0.0))
     return self
 
 
 def _number(self: torch.Tensor) -> Any:
     """aten::_local_scalar_dense"""
+    if torch_graphs.is_capturing():
+        raise RuntimeError("CUDA error: operation not permitted when stream is capturing: aten::_local_scalar_dense")
     uses = Uses()
     uses.add("self", self, True, False)
     value = on_host(self).item()
