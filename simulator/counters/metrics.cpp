@@ -55,6 +55,13 @@ bool is_shared_atomic(const Instruction& i) {
   return (begins_with_word(i.opcode, "atom") || begins_with_word(i.opcode, "red")) && is_in(i, ".shared");
 }
 bool is_asynchronous_copy(const Instruction& i) { return is_in(i, "cp.async.c") && is_in(i, ".shared.global"); }
+bool is_bulk_load(const Instruction& i) {
+  return i.opcode.starts_with("cp.async.bulk") && (is_in(i, "::cluster.global") || is_in(i, "::cta.global"));
+}
+bool is_bulk_store(const Instruction& i) {
+  const bool copies = i.opcode.starts_with("cp.async.bulk") || i.opcode.starts_with("cp.reduce.async.bulk");
+  return copies && is_in(i, ".global.shared::cta");
+}
 bool is_matrix_load(const Instruction& i) { return begins_with_word(i.opcode, "ldmatrix"); }
 
 bool is_texture(const Instruction& i) { return is_texture_fetch(i.opcode); }
@@ -86,6 +93,11 @@ constexpr const char kOfModel[] =
     "From a model of the caches (caches/cache_hierarchy.hpp) in which a multiprocessor runs its blocks one after "
     "another.";
 
+constexpr const char* kOfCopies =
+    "Only for kernels with such instructions. Bytes of bulk copies and of boxes of tensor maps count for every block "
+    "that "
+    "asks for them, "
+    "those outside of the tensor as well.";
 constexpr const char* kOfTexels =
     "Only for kernels with such instructions. Texels lie in rows here; a GPU keeps arrays in blocks that NVIDIA does "
     "not "
@@ -201,6 +213,14 @@ constexpr Sum kSums[] = {
     {"asynchronous copies", "smsp__inst_executed_op_ldgsts.sum", "instructions",
      "Copies from global to shared memory that bypass the registers (cp.async), by warps.", kOfCode,
      is_asynchronous_copy, warps},
+    {"asynchronous copy sectors", "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", "sectors",
+     "32-byte sectors of global memory touched by them, summed over requests.", kOfCopies, is_asynchronous_copy,
+     sectors},
+    {"bulk load bytes", "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
+     "Bytes that bulk copies (cp.async.bulk, tensor maps) brought from global to shared memory.", kOfCopies,
+     is_bulk_load, bytes},
+    {"bulk store bytes", "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum", "bytes",
+     "Bytes that bulk copies and reductions brought from shared to global memory.", kOfCopies, is_bulk_store, bytes},
     {"matrix loads", "smsp__inst_executed_op_ldsm.sum", "instructions",
      "Loads of matrices from shared memory (ldmatrix) by warps.", kOfCode, is_matrix_load, warps},
     {"local loads", "smsp__inst_executed_op_local_ld.sum", "instructions",
@@ -314,7 +334,8 @@ void add_tensor_values(const ptx::Kernel& kernel, const LaunchResult& launch, Me
 
 /// Whether a sum is given only for kernels with such instructions.
 bool only_where_used(const Sum& sum) {
-  return sum.name == std::string_view(kConstantRequests) || sum.note == std::string_view(kOfTexels);
+  return sum.name == std::string_view(kConstantRequests) || sum.note == std::string_view(kOfTexels) ||
+         sum.note == std::string_view(kOfCopies);
 }
 
 bool is_modelled(const Ratio& ratio) { return ratio.note == kOfModel; }

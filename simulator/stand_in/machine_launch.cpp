@@ -223,10 +223,16 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   report.simulated_for(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
-/// Reports findings of a launch of the function.
+/// Reports findings of a launch of the function. After other faults the program may go on, so that more is found; with
+/// a failed assertion or a trap it ends itself.
 void Machine::found_in(const Function& function, std::vector<simulated::Finding> findings) {
   for (simulated::Finding& one : findings) {
     if (one.kernel == function.name) one.configuration = function.configuration;
+    if (one.problem.starts_with("assertion ") || one.problem == "a trap was executed") {
+      const Status status = status_of(one);
+      lose(status,
+           fmt::format("{} ended itself, and every later call answers {}", function.written, status_name(status)));
+    }
   }
   report.found(std::move(findings), calling_places());
 }

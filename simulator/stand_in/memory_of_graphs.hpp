@@ -7,8 +7,8 @@
 
 namespace convladder::stand_in {
 
-/// Memory allocated while PyTorch captures a graph stays as long as the graph. On a GPU PyTorch's caching allocator sees
-/// to that, which is off here; so captures may allocate, and what is freed of it ends with the graph.
+/// Memory allocated while PyTorch captures a graph stays as long as the graph. On a GPU PyTorch's caching allocator
+/// sees to that, which is off here; so captures may allocate, and what is freed of it ends with the graph.
 class MemoryOfGraphs {
  public:
   /// `graph` is the caller's number of it, not 0.

@@ -156,11 +156,19 @@ struct CounterColumn {
   const char* title;
   const char* unit;
   std::array<const char*, 2> metrics;  ///< metrics that are added up
+  const char* bytes = "";              ///< and this one, in sectors
 };
+constexpr double kSectorBytes = 32;
 constexpr std::array<CounterColumn, 6> kCounterColumns = {
     {{"instructions", "of warps", {"smsp__inst_executed.sum", ""}},
-     {"loaded", "sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", ""}},
-     {"stored", "sectors", {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ""}},
+     {"loaded",
+      "sectors",
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum"},
+      "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"},
+     {"stored",
+      "sectors",
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", ""},
+      "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum"},
      {"shared",
       "wavefronts",
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}},
@@ -206,7 +214,8 @@ void add_counters(Report& report, const std::vector<ProcessReport>& processes) {
   for (const stand_in::KernelSum& row : rows) {
     std::vector<std::string> cell = {grouped(row.predicted.count)};
     for (const CounterColumn& column : kCounterColumns) {
-      cell.push_back(grouped(value(row, column.metrics[0]) + value(row, column.metrics[1])));
+      cell.push_back(grouped(value(row, column.metrics[0]) + value(row, column.metrics[1]) +
+                             value(row, column.bytes) / kSectorBytes));
     }
     cell.push_back(shown_kernel(names, row.name, row.configuration));
     cells.push_back(std::move(cell));

@@ -16,12 +16,13 @@ void convladder_stand_in_configured(const void* function, const char* configurat
 
 /// Notes a configuration that an autotuner has tried for arguments of one kind. `predicted_ns` is 0 where it did not
 /// run; `result` says in words how its results differ from those of the first one, or why it did not run.
-void convladder_stand_in_tried(const char* kernel, const char* arguments, const char* configuration,
-                               const char* result, std::uint64_t predicted_ns, std::uint64_t findings) {
+void convladder_stand_in_tried(const char* kernel, const char* arguments, const char* configuration, const char* result,
+                               std::uint64_t predicted_ns, std::uint64_t findings) {
   Machine& machine = Machine::get();
   const std::scoped_lock lock(machine.mutex);
-  machine.report.tried(kernel, arguments,
-                       {.configuration = configuration, .result = result, .predicted = predicted_ns, .findings = findings});
+  machine.report.tried(
+      kernel, arguments,
+      {.configuration = configuration, .result = result, .predicted = predicted_ns, .findings = findings});
 }
 
 /// PyTorch begins to capture a graph, of which the caller has the number. See MemoryOfGraphs.
