@@ -249,6 +249,17 @@ def same(name, on_gpu, on_host, tolerance=1e-5):
     if not torch.allclose(on_gpu.cpu().float(), on_host.float(), atol=tolerance, rtol=tolerance): print("wrong:", name)
 a, b = torch.randn(33, 65, dtype=torch.float16), torch.randn(65, 17, dtype=torch.float16)
 same("mm", a.cuda() @ b.cuda(), (a.float() @ b.float()).half(), 0)
+o = torch.empty(33, 17, dtype=torch.float16, device="cuda")
+torch.mm(a.cuda(), b.cuda(), out=o)
+same("mm, out=", o, (a.float() @ b.float()).half(), 0)
+s = torch.zeros(2, dtype=torch.bfloat16, device="cuda")
+s.index_add_(0, torch.zeros(1000, dtype=torch.long, device="cuda"), torch.full((1000,), 0.5, dtype=torch.bfloat16, device="cuda"))
+same("added up in place", s, torch.tensor([500., 0.]), 0)
+same("norm", torch.linalg.vector_norm(a.cuda(), dtype=torch.float16), torch.linalg.vector_norm(a.float()).half(), 0)
+same("fft of halves", torch.fft.fft(a[:, :64].cuda()).to(torch.complex64).abs(), torch.fft.fft(a[:, :64].float()).abs(), 1e-2)
+p = torch.randn(50, 16, 20).log_softmax(2)
+targets = (torch.arange(480).reshape(16, 30) % 19 + 1, torch.full((16,), 50), torch.full((16,), 30))
+same("ctc", F.ctc_loss(p.cuda(), targets[0].cuda(), *targets[1:]), F.ctc_loss(p, *targets), 1e-4)
 v = torch.arange(24.).reshape(4, 6)
 w = v.cuda()[:, 1:5:2]
 w += 1

@@ -216,17 +216,49 @@ class _Call:
                 torch.set_rng_state(state)
 
     def _in_float(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Half factors and terms are added up in float where a GPU does so; the results are of the types that torch gives them."""
+        """Half factors and terms are added up in float where a GPU does so, and where the host has nothing for halves."""
+        leaves: list[Any] = []
+        tree_map(leaves.append, (arguments, named))
+        if not any(isinstance(one, torch.Tensor) and one.dtype in _HALVES for one in leaves):
+            return self.operator.on_host(arguments, named)
+        if self.operator.base.removesuffix("_") in _IN_FLOAT:
+            return self._widened(arguments, named)
+        try:
+            return self.operator.on_host(arguments, named)
+        except NotImplementedError:
+            return self._widened(arguments, named)
+
+    def _widened(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Computes in float; the results are of the types that torch gives them."""
         operator = self.operator
-        tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
-        if operator.base not in _IN_FLOAT or operator.written or not any(one.dtype in _HALVES for one in tensors):
-            return operator.on_host(arguments, named)
+        wide_of: dict[int, torch.Tensor] = {}
+
+        def wide(one: Any) -> Any:
+            if isinstance(one, torch.Tensor) and one.dtype in _HALVES:
+                return wide_of.setdefault(id(one), one.float())
+            return torch.float32 if isinstance(one, torch.dtype) and one in _HALVES else one
+
+        wide_arguments, wide_named = tree_map(wide, (arguments, named))
+        if operator.base in ("_softmax", "_log_softmax") and wide_of:
+            wide_arguments = (*wide_arguments[:2], False)  # half_to_float
+        result = operator.on_host(wide_arguments, wide_named)
+        if not operator.written:
+            return self._rounded(result, arguments, named)
+        narrow_of: dict[int, torch.Tensor] = {}
+        for name, value in [*zip(operator.names, arguments), *named.items()]:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if name in operator.written and id(one) in wide_of:
+                    written = wide_of[id(one)]
+                    if written.size() != one.size():  # out= of another size
+                        one.resize_(written.size())
+                    one.copy_(written)
+                    narrow_of[id(written)] = one
+        return tree_map(lambda one: narrow_of.get(id(one), one), result)
+
+    def _rounded(self, result: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Results in float as those of the types that torch gives them."""
         meta = tree_map(lambda one: one.to("meta") if isinstance(one, torch.Tensor) else one, (arguments, named))
-        types = operator.on_host(*tree_map(lambda one: torch.device("meta") if isinstance(one, torch.device) else one, meta))
-        wide = tree_map(lambda one: one.float() if isinstance(one, torch.Tensor) and one.dtype in _HALVES else one, arguments)
-        if operator.base in ("_softmax", "_log_softmax"):
-            wide = (*wide[:2], False)  # half_to_float
-        result = operator.on_host(wide, named)
+        types = self.operator.on_host(*tree_map(lambda one: torch.device("meta") if isinstance(one, torch.device) else one, meta))
         return tree_map(lambda one, like: one.to(like.dtype) if isinstance(one, torch.Tensor) else one, result, types)
 
 
@@ -295,6 +327,12 @@ def _number(self: torch.Tensor) -> Any:
     return value
 
 
+def _no_library(*arguments: Any, **named: Any) -> bool:
+    """aten::_use_cudnn_ctc_loss and its like, which ask whether another library computes a layer."""
+    del arguments, named
+    return False
+
+
 _LIBRARY: torch.library.Library | None = None
 
 
@@ -311,6 +349,7 @@ def install() -> None:
     own: dict[str, Callable[..., Any]] = {"aten::copy_": _copy, "aten::_local_scalar_dense": _number}
     names = [name for name in torch._C._dispatch_get_all_op_names()
              if name.startswith("aten::") and torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")]
+    own |= {name: _no_library for name in names if name.startswith("aten::_use_")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an operator is replaced
         for name, function in own.items():
