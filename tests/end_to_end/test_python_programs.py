@@ -101,6 +101,19 @@ def test_ptxas_hands_ptx_on(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (7, "spills: 4\nsyntax error\n")
 
 
+def test_a_package_that_is_looked_for_first_is_prepared_and_own_settings_are_told(tmp_path: Path) -> None:
+    real = tmp_path / "triton/backends/nvidia/bin/ptxas"
+    real.parent.mkdir(parents=True)
+    real.write_text("#!/bin/sh\n", encoding="utf-8")
+    real.chmod(0o755)
+    (tmp_path / "triton/__init__.py").touch()
+    text = ("import ctypes, importlib.util, os\nctypes.CDLL('libcudart.so.13').cudaFree(None)\nimportlib.util.find_spec('triton')\nimport triton\n"
+            "print(os.environ['CONVLADDER_PTXAS'])\n")
+    done = simulated(tmp_path, text, env=dict(os.environ, TRITON_PTXAS_PATH="/other/ptxas"))
+    assert (done.stdout, done.returncode) == (f"{real}\n", 0), done.stderr
+    assert "TRITON_PTXAS_PATH=/other/ptxas was set before" in done.stderr
+
+
 TESTS = """
 import ctypes
 cuda = ctypes.CDLL("libcudart.so.13")

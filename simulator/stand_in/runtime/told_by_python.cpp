@@ -25,6 +25,13 @@ void convladder_stand_in_tried(const char* kernel, const char* arguments, const 
       {.configuration = configuration, .result = result, .predicted = predicted_ns, .findings = findings});
 }
 
+/// Adds a line to the report's remarks.
+void convladder_stand_in_remark(const char* text) {
+  Machine& machine = Machine::get();
+  const std::scoped_lock lock(machine.mutex);
+  machine.report.note(text);
+}
+
 /// PyTorch begins to capture a graph, of which the caller has the number. See MemoryOfGraphs.
 void convladder_stand_in_capture_begins(std::uint64_t graph) {
   Machine& machine = Machine::get();

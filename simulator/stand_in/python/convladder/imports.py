@@ -8,6 +8,8 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
+from convladder import native
+
 
 class _AfterImport:
     """Finds a package as Python does, and calls a function when it has been executed."""
@@ -19,7 +21,6 @@ class _AfterImport:
         """See importlib.abc.MetaPathFinder."""
         if name not in self.actions:
             return None
-        action = self.actions.pop(name)
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None:
             return spec
@@ -27,10 +28,17 @@ class _AfterImport:
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            action(module)
+            if action := self.actions.pop(name, None):
+                action(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+def _remark(text: str) -> None:
+    """A line for the report."""
+    remark: Any = native.load("libconvladder_cuda.so").convladder_stand_in_remark
+    remark(text.encode())
 
 
 def _torch_is_there(torch: ModuleType) -> None:
@@ -40,15 +48,22 @@ def _torch_is_there(torch: ModuleType) -> None:
     from convladder import torch_graphs, torch_operators
 
     torch_operators.install()
+    caching = os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING")
+    if caching != "1":
+        _remark(f"PYTORCH_NO_CUDA_MEMORY_CACHING={caching} was set before: with torch's own allocator, accesses that leave a tensor and stay "
+                f"in one of its large blocks are not found")
     torch_graphs.prepare(torch.cuda.graphs)
 
 
 def _triton_is_there(triton: ModuleType) -> None:
     """Tells our ptxas where Triton's is."""
-    ours = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
-    for variable, name in (("CONVLADDER_PTXAS", "ptxas"), ("CONVLADDER_PTXAS_BLACKWELL", "ptxas-blackwell")):
-        if os.access(os.path.join(ours, name), os.X_OK):
-            os.environ.setdefault(variable, os.path.join(ours, name))
+    own = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
+    for name, variable in (("ptxas", "PTXAS"), ("ptxas-blackwell", "PTXAS_BLACKWELL")):
+        if os.access(os.path.join(own, name), os.X_OK):
+            os.environ.setdefault(f"CONVLADDER_{variable}", os.path.join(own, name))
+        chosen = os.environ.get(f"TRITON_{variable}_PATH")
+        if chosen is not None and os.path.realpath(chosen) != os.path.realpath(os.path.join(native.FOLDER, name)):
+            _remark(f"TRITON_{variable}_PATH={chosen} was set before: where it gives machine code, kernels of Triton cannot run here")
 
 
 def _triton_testing_is_there(testing: ModuleType) -> None:

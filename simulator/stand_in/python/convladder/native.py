@@ -7,6 +7,10 @@ import os
 from pathlib import Path
 
 
+# Of sitecustomize and ptxas. Not by the real path: in a build tree this folder is a link.
+FOLDER = Path(os.path.abspath(__file__)).parents[1]
+
+
 def load(name: str) -> ctypes.CDLL:
-    """The library of that name. Not by the real path: in a build tree this folder is a link."""
-    return ctypes.CDLL(str(Path(os.path.abspath(__file__)).parents[2] / name))
+    """The library of that name."""
+    return ctypes.CDLL(str(FOLDER.parent / name))
