@@ -66,6 +66,12 @@ struct Failure : std::runtime_error {
   Status status;
 };
 
+/// A failure that the report does not list: it is listed already, or is the answer to a question, as whether the driver
+/// knows what only newer ones do.
+struct Unlisted : Failure {
+  using Failure::Failure;
+};
+
 /// Whether no later call of this process can succeed: its context is lost, as on a GPU.
 bool is_sticky(Status status);
 

@@ -68,6 +68,21 @@ work()
     assert "in work, program.py line 8" in done.stderr
 
 
+def test_an_attribute_that_only_newer_drivers_know_is_refused_and_not_listed(tmp_path: Path) -> None:
+    text = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuInit(0); cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0); cuda.cuCtxSetCurrent(context)
+cuda.cuModuleLoadData(ctypes.byref(module), b".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry k() { ret; }")
+cuda.cuModuleGetFunction(ctypes.byref(function), module, b"k")
+print(cuda.cuFuncSetAttribute(function, 999, 1), cuda.cuFuncSetAttribute(function, 8, -1))
+"""
+    done = simulated(tmp_path, text)
+    assert done.stdout == "1 1\n", done.stderr
+    assert done.stderr.count("cuFuncSetAttribute answered") == 1 and "(2 times)" not in done.stderr, done.stderr
+
+
 def test_sitecustomize_of_others_still_runs(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()

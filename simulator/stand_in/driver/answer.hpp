@@ -74,6 +74,11 @@ CUresult forward(const char* name, cudaError_t (*function)(Parameters...), Argum
   return static_cast<CUresult>(function(static_cast<Parameters>(arguments)...));
 }
 
+/// Throws what a function of the runtime has answered, and has listed, if it failed.
+inline void succeed(cudaError_t status) {
+  if (status != cudaSuccess) throw Unlisted(static_cast<Status>(status));
+}
+
 /// The answer to unsupported calls, for code that does not know their parameters: CUDA_ERROR_NOT_SUPPORTED; the report
 /// names the call.
 int refuse_driver_call(const char* name) noexcept;

@@ -33,8 +33,6 @@ cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels) {
   return {bits(0), bits(1), bits(2), bits(3), found->kind};
 }
 
-void succeed(cudaError_t status) { require(status == cudaSuccess, static_cast<Status>(status)); }
-
 CUDA_ARRAY3D_DESCRIPTOR description_of(CUarray array) {
   cudaChannelFormatDesc channels = {};
   cudaExtent extent = {};

@@ -65,16 +65,17 @@ CUresult get_attribute(const char* name, Needs needs, int* value, CUfunction_att
     Function& found = function_of(machine, function);
     cudaFuncAttributes known = {};
     const cudaError_t status = cudaFuncGetAttributes(&known, &found);
-    require(status == cudaSuccess, static_cast<Status>(status));
+    succeed(status);
     give(value, value_of(known, attribute));
   });
 }
 
 CUresult set_attribute(const char* name, Needs needs, CUfunction_attribute attribute, int value, const void* function) {
   return answer_driver(name, needs, [&](Machine& machine) {
+    if (attribute >= CU_FUNC_ATTRIBUTE_MAX) throw Unlisted(kInvalidValue);  // of newer drivers
     const cudaError_t status =
         cudaFuncSetAttribute(&function_of(machine, function), static_cast<cudaFuncAttribute>(attribute), value);
-    require(status == cudaSuccess, static_cast<Status>(status));
+    succeed(status);
   });
 }
 

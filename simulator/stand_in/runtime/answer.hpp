@@ -93,6 +93,8 @@ cudaError_t answer(const char* name, const Work& work, Context context = Context
       if (asked_by == nullptr && needed) machine.contexts.use_primary();
       machine.work_on(Contexts::current_device());
       work(machine);
+    } catch (const Unlisted& unlisted) {
+      return remember(unlisted.status);
     } catch (const Failure& failure) {
       if (failure.status != kNotReady) machine.report.failed(name, failure.status, failure.what(), calling_places);
       machine.note_failed_launch(name, failure);
