@@ -45,11 +45,18 @@ Module& Machine::add_module(std::string ptx) { return modules_.emplace_back(std:
 Function& Machine::add_function(const void* host, Module& module, std::string name) {
   auto made = std::make_shared<Function>(Function{.host = host, .module = &module, .name = std::move(name)});
   functions_[made.get()] = made;
-  if (host != nullptr) functions_[host] = made;
+  module.handles.push_back(made.get());
+  if (host != nullptr) {
+    functions_[host] = made;
+    module.handles.push_back(host);
+  }
   return *made;
 }
 
-void Machine::add_variable(const void* host, Variable variable) { variables_[host] = std::move(variable); }
+void Machine::add_variable(const void* host, Variable variable) {
+  variable.module->handles.push_back(host);
+  variables_[host] = std::move(variable);
+}
 
 void Machine::forget(const Module& module) {
   if (deferred_) {
@@ -60,8 +67,15 @@ void Machine::forget(const Module& module) {
     known_launches_.clear();
     counted_by_sizes_.clear();
   }
-  std::erase_if(functions_, [&module](const auto& entry) { return entry.second->module == &module; });
-  std::erase_if(variables_, [&module](const auto& entry) { return entry.second.module == &module; });
+  for (const void* const handle : module.handles) {
+    // Another module may have got the same handle since.
+    if (const auto found = functions_.find(handle); found != functions_.end() && found->second->module == &module) {
+      functions_.erase(found);
+    }
+    if (const auto found = variables_.find(handle); found != variables_.end() && found->second.module == &module) {
+      variables_.erase(found);
+    }
+  }
 }
 
 void Machine::remove_module(Module& module) {

@@ -16,12 +16,14 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/instructions/matrix/matrix_fragment.hpp"
 #include "simulator/instructions/matrix/tensor_sum.hpp"
 #include "simulator/state/block_barriers.hpp"
 #include "simulator/state/lane_access.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -117,6 +119,33 @@ struct UnitPlace {
   int k;
 };
 
+/// The numbers in a unit. In loops of their own for each type, which compilers make vectors of.
+template <typename T>
+std::array<T, kUnitBytes> numbers_in_unit(ElementType type, const std::byte* unit) {
+  std::array<T, kUnitBytes> numbers;
+  const auto convert = [&](auto element, const auto& number_of) {
+    std::array<decltype(element), kUnitBytes / sizeof(element)> elements;
+    std::memcpy(elements.data(), unit, kUnitBytes);
+    for (std::size_t i = 0; i < elements.size(); ++i) numbers[i] = number_of(elements[i]);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (type == ElementType::f16) {
+      convert(std::uint16_t{}, [](std::uint16_t bits) { return to_float(Half{bits}); });
+      return numbers;
+    }
+    if (type == ElementType::bf16) {
+      convert(std::uint16_t{}, [](std::uint16_t bits) { return to_float(Bfloat16{bits}); });
+      return numbers;
+    }
+    if (type == ElementType::tf32) {
+      convert(std::uint32_t{}, [](std::uint32_t bits) { return element_value<float>(ElementType::tf32, bits); });
+      return numbers;
+    }
+  }
+  convert(std::uint8_t{}, [type](std::uint8_t bits) { return element_value<T>(type, bits); });
+  return numbers;
+}
+
 template <typename T>
 void read_factor(const WarpState& warp, const Operation& operation, const Descriptor& descriptor,
                  const Reading& reading, T* matrix) {
@@ -144,12 +173,13 @@ void read_factor(const WarpState& warp, const Operation& operation, const Descri
     for (LaneMask left = places.mask; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       const UnitPlace place = place_of(first + lane);
-      for (int i = 0; i < in_unit; ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, places.at[lane] + i * element_bytes, static_cast<std::size_t>(element_bytes));
-        const int row = reading.transposed ? place.row + i : place.row;
-        const int k = reading.transposed ? place.k : place.k + i;
-        matrix[row * reading.row_stride + k * reading.k_stride] = element_value<T>(reading.type, bits);
+      T* const to = matrix + place.row * reading.row_stride + place.k * reading.k_stride;
+      const auto numbers = numbers_in_unit<T>(reading.type, places.at[lane]);
+      const int stride = reading.transposed ? reading.row_stride : reading.k_stride;
+      if (stride == 1) {
+        std::copy_n(numbers.begin(), in_unit, to);
+      } else {
+        for (int i = 0; i < in_unit; ++i) to[i * stride] = numbers[i];
       }
     }
   }
@@ -157,13 +187,10 @@ void read_factor(const WarpState& warp, const Operation& operation, const Descri
 
 // --- execution ------------------------------------------------------------------------------------------------------
 
-/// The index of a lane's ith sum in the sums, row by row.
-std::size_t place_of_sum(int lane, int i, int columns) {
-  const int row = lane / 4 + 8 * (i / 2 % 2);
-  const int column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-  const int place = row * columns + column;
-  return static_cast<std::size_t>(place);
-}
+/// The index of a lane's ith sum in the sums, row by row, in two parts: that of the lane's first sum, and that of the
+/// ith behind the first one.
+int first_sum_of(int lane, int columns) { return lane / 4 * columns + 2 * (lane % 4); }
+int sum_behind(int i, int columns) { return 8 * (i / 2 % 2) * columns + 8 * (i / 4) + i % 2; }
 
 /// The left factor in registers, which is held like that of mma.
 const Fragment& left_fragment(ElementType type) {
@@ -187,8 +214,11 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   const int columns = static_cast<int>(form.columns);
   const int depth = form.depth();
   const int lane = std::countr_zero(warp.mask);  // descriptors are the same in all lanes
-  std::array<T, kRows * kMostDepth> left{};
-  std::array<T, kMostColumns * kMostDepth> right{};
+  std::array<T, kRows * kMostDepth> left;
+  std::array<T, kMostColumns * kMostDepth> right;
+  // What a fault keeps from being read is 0.
+  std::fill_n(left.begin(), kRows * depth, T{});
+  std::fill_n(right.begin(), columns * depth, T{});
   if (form.left_in_registers != 0) {
     left_fragment(form.left_type()).gather(warp, registers + form.sum_registers(), left.data());
   } else {
@@ -203,13 +233,23 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   const bool adds = ((*warp.read<LaneMask>(operation.operands[2]) >> lane) & 1U) != 0;
   const T sign = form.left_negated != form.right_negated ? T{-1} : T{1};
   const bool packed = element_bits(form.sum_type()) == 16;
-  std::array<T, kRows * kMostColumns> sums{};
+  std::array<T, kRows * kMostColumns> sums;
+  std::array<int, kLanes> first_sum;
+  for (int l = 0; l < kLanes; ++l) first_sum.data()[l] = first_sum_of(l, columns);
   const int elements = kRows * columns / kLanes;
+  if (!adds) std::fill_n(sums.begin(), kRows * columns, T{});
   for (int i = 0; adds && i < elements; ++i) {
     const auto* const lanes = warp.read<std::uint32_t>(registers[packed ? i / 2 : i]);
+    T* const of_first_lane = sums.data() + sum_behind(i, columns);
+    if constexpr (std::is_same_v<T, float>) {
+      if (!packed) {
+        for (int l = 0; l < kLanes; ++l) of_first_lane[first_sum.data()[l]] = std::bit_cast<float>(lanes[l]);
+        continue;
+      }
+    }
     for (int l = 0; l < kLanes; ++l) {
       const std::uint32_t bits = packed ? lanes[l] >> (16 * (i % 2)) : lanes[l];
-      sums[place_of_sum(l, i, columns)] = element_value<T>(form.sum_type(), bits);
+      of_first_lane[first_sum.data()[l]] = element_value<T>(form.sum_type(), bits);
     }
   }
   const TensorCores cores = warp.block->program->tensor_cores;
@@ -242,12 +282,23 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   }
   if constexpr (std::is_integral_v<T>) {
     constexpr T most = std::numeric_limits<std::int32_t>::max();
-    for (T& sum : sums) sum = form.saturates != 0 ? std::clamp(sum, -most - 1, most) : sum;
+    for (T& sum : std::span(sums).first(kRows * columns))
+      sum = form.saturates != 0 ? std::clamp(sum, -most - 1, most) : sum;
   }
   for (int i = 0; i < form.sum_registers(); ++i) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (!packed) {
+        const float* const of_first_lane = sums.data() + sum_behind(i, columns);
+        write_lanes(warp.write<std::uint32_t>(registers[i]), warp.mask, [&](int l) {
+          const float sum = of_first_lane[first_sum.data()[l]];
+          return sum != sum ? 0x7fffffffU : std::bit_cast<std::uint32_t>(sum);
+        });
+        continue;
+      }
+    }
     write_lanes(warp.write<std::uint32_t>(registers[i]), warp.mask, [&](int l) {
       const auto bits = [&](int element) {
-        const T sum = sums[place_of_sum(l, element, columns)];
+        const T sum = sums.data()[first_sum.data()[l] + sum_behind(element, columns)];
         return static_cast<std::uint32_t>(element_bits_of<T>(form.sum_type(), sum));
       };
       return packed ? bits(2 * i) | (bits(2 * i + 1) << 16) : bits(i);

@@ -31,6 +31,8 @@ class Module {
   const ptx::Module* read_already() const { return module_.get(); }
   /// Whether the PTX was made for a newer GPU than the simulated one.
   bool is_too_new() const { return too_new_; }
+  /// The host's handles of its kernels and variables: programs have modules by the hundred, and end each of them.
+  std::vector<const void*> handles;
 
  private:
   std::string ptx_of_program(int architecture, std::string& file);
