@@ -21,6 +21,7 @@ _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_l
 native_group_norm_backward native_batch_norm native_batch_norm_backward _fused_rms_norm _fused_rms_norm_backward convolution
 convolution_backward avg_pool2d avg_pool2d_backward _adaptive_avg_pool2d _adaptive_avg_pool2d_backward upsample_bilinear2d embedding_dense_backward
 index_add scatter_add""".split())
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm")
 # They make or change tensors and compute nothing.
 _LEFT_ALONE = frozenset("""
 empty empty_strided set_ resize_ resize_as_ _resize_output_ record_stream is_pinned _pin_memory pin_memory is_set_to
@@ -44,7 +45,7 @@ def _is_device_generator(value: Any) -> bool:
 
 def _products(base: str, arguments: Iterable[Any]) -> tuple[float, float]:
     """Additions and multiplications on float and on half factors, of products of matrices; (0, 0) for anything else."""
-    if base not in ("mm", "bmm", "addmm", "baddbmm"):
+    if base not in _PRODUCTS:
         return 0.0, 0.0
     left, right = [one for one in arguments if isinstance(one, torch.Tensor)][-2:]
     count = 2.0 * left.numel() * right.size(-1)
@@ -97,6 +98,19 @@ class _HostOperator:
             if "Expected a value of type 'Tensor" not in str(error):
                 raise
             return self.packet(*arguments, **named)
+
+
+class _ProductInType(_HostOperator):
+    """aten::mm.dtype and its like, which only GPUs have: the product is computed in float, and rounded to the type that is asked for."""
+
+    def on_host(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        given = {**dict(zip(self.names, arguments)), **named}
+        kind, out = given.pop("out_dtype"), given.pop("out", None)
+        wide = {name: value.float() if isinstance(value, torch.Tensor) else value for name, value in given.items()}
+        result = self.packet.default(**wide).to(kind)
+        if out is None:
+            return result
+        return out.resize_(result.size()).copy_(result) if out.size() != result.size() else out.copy_(result)
 
 
 class _Call:
@@ -357,4 +371,5 @@ def install() -> None:
         for name in [*names, "aten::convolution", "aten::convolution_backward"]:
             base, _, overload = name.partition(".")
             if name not in own and not _is_left_alone(name, torch._C._get_schema(base, overload)):
-                library.impl(name, _HostOperator(name), "CUDA", allow_override=True)
+                of_type = base.removeprefix("aten::") in _PRODUCTS and overload.startswith("dtype")
+                library.impl(name, (_ProductInType if of_type else _HostOperator)(name), "CUDA", allow_override=True)
