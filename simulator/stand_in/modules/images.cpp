@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulator/ptx/linking.hpp"
+#include "simulator/ptx/parser.hpp"
 #include "simulator/stand_in/modules/fat_binary.hpp"
 #include "simulator/stand_in/status.hpp"
 #include "support/errors.hpp"
@@ -90,6 +91,16 @@ void require_all_defined(const ptx::Module& module) {
     text += fmt::format("{}error: {}", text.empty() ? "" : "\n", error);
   }
   if (!text.empty()) throw Failure(kInvalidPtx, text);
+}
+
+std::string linked_ptx(const std::vector<std::string>& texts) {
+  std::string linked = joined_ptx(texts);
+  try {
+    require_all_defined(ptx::parse_module(linked, "the linked PTX"));
+  } catch (const ptx::PtxError& error) {
+    throw Failure(kInvalidPtx, error.what());
+  }
+  return linked;
 }
 
 }  // namespace convladder::stand_in

@@ -8,9 +8,6 @@
 
 namespace convladder::stand_in::nvrtc {
 
-/// nvcc on the PATH or in a toolkit's usual place; empty if there is none.
-std::filesystem::path find_compiler();
-
 struct SourceText {
   std::string name;
   std::string text;

@@ -10,6 +10,7 @@
 #include "simulator/stand_in/libraries/living_objects.hpp"
 #include "simulator/stand_in/libraries/nvrtc/compiler.hpp"
 #include "simulator/stand_in/libraries/nvrtc/real_library.hpp"
+#include "simulator/stand_in/libraries/toolkits/toolkits.hpp"
 
 /// The program's handle points to it.
 struct _nvrtcProgram {  // NOLINT(bugprone-reserved-identifier): NVRTC's own name
