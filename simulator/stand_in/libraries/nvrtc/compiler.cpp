@@ -162,6 +162,12 @@ std::pair<std::vector<std::string>, bool> for_ptx(const std::vector<std::string>
     option.replace(begin, 3, "compute_");
     is_changed = true;
   }
+  // Findings name the line. The code stays as it is.
+  const bool has_lines = std::ranges::any_of(result, [](const std::string& option) {
+    return option == "-lineinfo" || option == "--generate-line-info" || option == "-G" || option == "--device-debug" ||
+           option == "-dlto" || option == "--dlink-time-opt";
+  });
+  if (!has_lines) result.emplace_back("-lineinfo");
   return {std::move(result), is_changed};
 }
 

@@ -180,7 +180,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
         program->asked_for_machine_code = asked;
         std::vector<const char*> words;
         for (const std::string& option : all) words.push_back(option.c_str());
-        return real.compile(program->real, count, words.data());
+        return real.compile(program->real, static_cast<int>(words.size()), words.data());
       },
       [&] {
         program->asked_for_machine_code = asked;

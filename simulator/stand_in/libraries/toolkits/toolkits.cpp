@@ -62,9 +62,10 @@ std::vector<fs::path> folders_to_look_in() {
   for (const fs::path& library : loaded_libraries()) {
     const fs::path folder = library.parent_path();
     folders.push_back(folder);
-    for (const fs::path& nvidia : {folder.parent_path().parent_path(), folder.parent_path().parent_path() / "nvidia"}) {
+    for (fs::path packages = folder; packages.has_relative_path(); packages = packages.parent_path()) {
+      if (packages.filename() != "site-packages" && packages.filename() != "dist-packages") continue;
       for (const char* const package : {"cuda_nvrtc/lib", "nvjitlink/lib", "cu13/lib", "cu12/lib"}) {
-        folders.push_back(nvidia / package);
+        folders.push_back(packages / "nvidia" / package);
       }
     }
   }

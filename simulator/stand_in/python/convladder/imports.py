@@ -68,9 +68,18 @@ def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
     benchmarks.keep_arguments_on_the_gpu(heuristics)
 
 
+def _runtime_of_bindings_is_there(runtime: ModuleType) -> None:
+    """The runtime that cuda.bindings has linked into itself has no names: its table of functions gets the stand-in's."""
+    from convladder import native
+
+    native.replace_capsules(runtime, native.load("libcudart.so.13"))
+
+
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
     sys.meta_path.insert(0, _AfterImport({
+        "cuda.bindings._internal.runtime": _runtime_of_bindings_is_there,
+        "cuda.bindings._internal.runtime_ptds": _runtime_of_bindings_is_there,
         "torch": _torch_is_there,
         "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
         "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
