@@ -75,11 +75,28 @@ def _runtime_of_bindings_is_there(runtime: ModuleType) -> None:
     native.replace_capsules(runtime, native.load("libcudart.so.13"))
 
 
+def _jax_looks_for_a_gpu(hardware: ModuleType) -> None:
+    """It takes the files of a GPU's driver for a sign of one. XLA hands PTX on where it starts a ptxas for its machine code."""
+    hardware.has_visible_nvidia_gpu = lambda: True  # type: ignore[attr-defined]
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "toolkit")
+    ours = ["--xla_gpu_autotune_level=0", "--xla_gpu_enable_libnvptxcompiler=false", "--xla_gpu_enable_libnvjitlink=false",
+            "--xla_gpu_cuda_data_dir=" + folder]
+    os.environ["XLA_FLAGS"] = " ".join([*ours, os.environ.get("XLA_FLAGS", "")])  # of two, the last one counts
+    os.environ.setdefault("XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async")  # each array has memory of its own
+
+
+def _cupy_is_there(cupy: ModuleType) -> None:
+    """Each array has memory of its own, so that memcheck sees where it ends."""
+    cupy.cuda.set_allocator(None)
+
+
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
     sys.meta_path.insert(0, _AfterImport({
         "cuda.bindings._internal.runtime": _runtime_of_bindings_is_there,
         "cuda.bindings._internal.runtime_ptds": _runtime_of_bindings_is_there,
+        "cupy": _cupy_is_there,
+        "jax._src.hardware_utils": _jax_looks_for_a_gpu,
         "torch": _torch_is_there,
         "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
         "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
