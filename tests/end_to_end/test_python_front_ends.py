@@ -260,8 +260,8 @@ def test_warp_says_its_way_and_that_works(tmp_path: Path) -> None:
     done = simulated(tmp_path, python, WARP)
     assert done.returncode != 0
     assert "Warp's way is to compile to PTX" in re.sub(r"\s+", " ", done.stderr)
-    subprocess.run([python, "program.py", "."], cwd=tmp_path, check=True, capture_output=True)
-    (ptx,) = tmp_path.glob("*.ptx")
+    subprocess.run([python, "program.py", "made"], cwd=tmp_path, check=True, capture_output=True)
+    (ptx,) = tmp_path.glob("made/*.ptx")
     (entry,) = re.findall(r"\.entry (\w+_forward)\(", ptx.read_text(encoding="utf-8", errors="replace"))
     done = run("simulate", ptx, "--entry", entry, "--grid", "4", "--block", "256", "--arg", "struct:{i32:[4,256],u64:1024,u64:256}",
                "--arg", "struct:{@x,u64:0,i32:[4,128,0,0],i32:[512,4,0,0],i32:2,i32:0}",

@@ -73,7 +73,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
   });
 }
 CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
-// What it ends counted uses once; since cuCtxAttach is out of use there is one.
+// It counted uses once; since cuCtxAttach is out of use there is one.
 CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy_v2(context); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {

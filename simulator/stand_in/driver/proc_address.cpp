@@ -28,7 +28,8 @@ std::string file_with(const void* address) {
 std::string way_of(const std::string& library) {
   if (library != "warp.so") return {};
   return "warp.so has the CUDA runtime linked into it, without names: nothing can stand in for that. Warp's way is to "
-         "compile to PTX, wp.compile_aot_module(module, arch=90, module_dir=…, use_ptx=True), which convladder simulate "
+         "compile to PTX, wp.compile_aot_module(module, arch=90, module_dir=…, use_ptx=True), which convladder "
+         "simulate "
          "FILE.ptx runs";
 }
 

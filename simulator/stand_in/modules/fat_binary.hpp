@@ -23,7 +23,7 @@ struct FatImage {
   bool is_for_one_architecture = false;  ///< of PTX: compute_90a
 };
 
-/// What of a fat binary is unpacked.
+/// The images of a fat binary that are unpacked.
 enum class Unpacked { ptx, everything };
 
 /// Reads a fat binary from its header on. Throws UserError "what is wrong at byte N" for bytes that are no fat binary,

@@ -45,9 +45,10 @@ std::string Module::ptx_of_program(int architecture, std::string& file) {
   if (texts.empty()) {
     throw Failure(
         kNoKernelImage,
-        fmt::format("the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80, or with "
-                    "-lineinfo",
-                    machine_code.empty() ? "no kernels" : machine_code));
+        fmt::format(
+            "the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80, or with "
+            "-lineinfo",
+            machine_code.empty() ? "no kernels" : machine_code));
   }
   return joined_ptx(texts);
 }

@@ -26,8 +26,8 @@ bool is_replaced(std::string_view name) {
   const std::string_view file = file_of(name);
   if (is_shared_cuda(file) || file.starts_with("libnvrtc.so.") || file.starts_with("libnvJitLink.so.")) return true;
   if (file.size() == name.size()) return false;
-  for (const std::string_view one : {"libnvidia-ml.so.", "libcublas.so.", "libcublasLt.so.", "libcufft.so.",
-                                     "libcurand.so.", "libcusolver.so."}) {
+  for (const std::string_view one :
+       {"libnvidia-ml.so.", "libcublas.so.", "libcublasLt.so.", "libcufft.so.", "libcurand.so.", "libcusolver.so."}) {
     if (file.starts_with(one)) return true;
   }
   return false;

@@ -90,11 +90,11 @@ struct Slot {
 };
 
 struct StaticRuntime {
-  const void* refuse;  ///< the stand-in's function that answers calls that it lacks; has to be the first member
-  std::size_t bytes;   ///< of this object and everything behind it
-  const char* path;    ///< of the file
+  const void* refuse;    ///< the stand-in's function that answers calls that it lacks; has to be the first member
+  std::size_t bytes;     ///< of this object and everything behind it
+  const char* path;      ///< of the file
   int (*version)(int*);  ///< null where the runtime has no names
-  void* library;  ///< the stand-in for this version, once it is loaded
+  void* library;         ///< the stand-in for this version, once it is loaded
 };
 
 namespace {
@@ -269,8 +269,8 @@ struct Found {
 /// Writes the jumps: `visit(write)` calls `write(code, name)` for each function of `found`.
 template <typename Visit>
 StaticRuntime* written(const Found& found, const char* path, const Visit& visit) {
-  const std::size_t size = sizeof(StaticRuntime) + found.functions * sizeof(Slot) + found.text_bytes +
-                           std::string_view(path).size() + 1;
+  const std::size_t size =
+      sizeof(StaticRuntime) + found.functions * sizeof(Slot) + found.text_bytes + std::string_view(path).size() + 1;
   auto* const runtime = static_cast<StaticRuntime*>(new_memory(size));
   if (runtime == nullptr) return nullptr;
   auto* slot = reinterpret_cast<Slot*>(runtime + 1);

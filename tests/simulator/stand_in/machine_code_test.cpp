@@ -16,11 +16,11 @@
 namespace convladder::stand_in {
 namespace {
 
-constexpr int kArchitecture = 90;
+constexpr int kTheGpu = 90;
 constexpr std::uint64_t kFunction = 3;  // the number of its symbol
 
 /// An ELF file with these sections, as ptxas lays them out.
-std::string file_with(const std::vector<std::pair<std::string, std::string>>& sections) {
+std::string elf_with(const std::vector<std::pair<std::string, std::string>>& sections) {
   std::string bytes(sizeof(Elf64_Ehdr), '\0');
   std::string names(1, '\0');
   std::vector<Elf64_Shdr> headers(1);
@@ -83,11 +83,11 @@ const std::string kText =
 std::string machine_code() {
   const auto [sources, of_sources] = table_of("kernel.py", {{0, 7}, {16, 9}});
   const auto [texts, of_texts] = table_of("", {{0, 9}, {16, 11}});
-  return file_with({{".nv_debug_ptx_txt", with_zeros(kText)},
-                    {".debug_line", sources},
-                    {".rela.debug_line", of_sources},
-                    {".nv_debug_line_sass", texts},
-                    {".rela.nv_debug_line_sass", of_texts}});
+  return elf_with({{".nv_debug_ptx_txt", with_zeros(kText)},
+                   {".debug_line", sources},
+                   {".rela.debug_line", of_sources},
+                   {".nv_debug_line_sass", texts},
+                   {".rela.nv_debug_line_sass", of_texts}});
 }
 
 TEST(MachineCode, HoldsItsPtxAndTheLinesOfTheSource) {
@@ -97,26 +97,26 @@ TEST(MachineCode, HoldsItsPtxAndTheLinesOfTheSource) {
   EXPECT_EQ(ptx,
             "\n.version 7.0\n.target sm_90\n.address_size 64\n\n.visible .entry f() {\n.reg .b32 %r;\n.loc 1 7 0\n"
             "mov.b32 %r, 1;\n.loc 1 9 0\nbar.sync 0;\nret;\n}\n.file 1 \"kernel.py\"\n");
-  EXPECT_EQ(ptx_of_image(elf.data(), kArchitecture), ptx);
+  EXPECT_EQ(ptx_of_image(elf.data(), kTheGpu), ptx);
   const auto fat = made_fat_binary({{.kind = 2, .architecture = 90, .content = elf, .packing = Packing::zstd}});
-  EXPECT_EQ(ptx_of_image(fat.data(), kArchitecture), ptx);
+  EXPECT_EQ(ptx_of_image(fat.data(), kTheGpu), ptx);
 }
 
 TEST(MachineCode, GivesItsPtxWithoutLinesWhereTablesAreNotReadable) {
   auto [sources, of_sources] = table_of("kernel.py", {{0, 7}});
   for (std::size_t length = 0; length < sources.size(); ++length) {
-    const std::string elf = file_with({{".nv_debug_ptx_txt", with_zeros(kText)},
-                                       {".debug_line", sources.substr(0, length) + '\1'},
-                                       {".nv_debug_line_sass", sources}});
+    const std::string elf = elf_with({{".nv_debug_ptx_txt", with_zeros(kText)},
+                                      {".debug_line", sources.substr(0, length) + '\1'},
+                                      {".nv_debug_line_sass", sources}});
     EXPECT_THAT(ptx_in_machine_code(std::as_bytes(std::span(elf))), testing::StartsWith(kText)) << length;
   }
 }
 
 TEST(MachineCode, WithoutPtxIsRefused) {
-  const std::string elf = file_with({{".text.f", "code"}});
+  const std::string elf = elf_with({{".text.f", "code"}});
   EXPECT_EQ(ptx_in_machine_code(std::as_bytes(std::span(elf))), "");
   try {
-    ptx_of_image(elf.data(), kArchitecture);
+    ptx_of_image(elf.data(), kTheGpu);
     FAIL() << "it holds no PTX";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status, kNoKernelImage);

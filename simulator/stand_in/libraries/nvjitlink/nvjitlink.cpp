@@ -1,5 +1,5 @@
-// nvJitLink for a device that reads PTX: several PTX texts become one. Where a program asks for machine code it gets the
-// PTX, which this stand-in's cuModuleLoadData takes. LTO-IR is compiled to PTX by the real library.
+// nvJitLink for a device that reads PTX: several PTX texts become one. Where a program asks for machine code it gets
+// the PTX, which this stand-in's cuModuleLoadData takes. LTO-IR is compiled to PTX by the real library.
 #define NVJITLINK_NO_INLINE  // its header would define functions of the names that are defined here
 
 #include <nvJitLink.h>
@@ -185,8 +185,7 @@ nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle) {
 }
 
 nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, std::size_t* size) {
-  return answer("nvJitLinkGetLinkedCubinSize",
-                [&](LibraryCall&) { give_size(complete_link_at(handle).linked, size); });
+  return answer("nvJitLinkGetLinkedCubinSize", [&](LibraryCall&) { give_size(complete_link_at(handle).linked, size); });
 }
 nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void* image) {
   return answer("nvJitLinkGetLinkedCubin", [&](LibraryCall&) { give(complete_link_at(handle).linked, image); });

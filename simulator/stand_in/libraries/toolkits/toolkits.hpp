@@ -1,4 +1,4 @@
-// What this machine has of CUDA's compilers, which compile without a GPU.
+// CUDA's compilers on this machine, which compile without a GPU.
 #pragma once
 
 #include <filesystem>
