@@ -58,7 +58,7 @@ class FrontEnd:
 NUMBA = BEGIN + '''
 from numba import cuda, float32
 
-@cuda.jit(lineinfo=True)
+@cuda.jit
 def total(x, out):
     s = cuda.shared.array(128, float32)
     t = cuda.threadIdx.x
@@ -218,9 +218,9 @@ def python_with(name: str, *packages: str) -> str:
     return python
 
 
-def simulated(folder: Path, python: str, text: str) -> subprocess.CompletedProcess[str]:
+def simulated(folder: Path, python: str, text: str, **variables: str) -> subprocess.CompletedProcess[str]:
     (folder / "program.py").write_text(text, encoding="utf-8")
-    environment = dict(os.environ, CUPY_CACHE_DIR=str(folder / "cupy"), TILELANG_CACHE_DIR=str(folder / "tilelang"))
+    environment = dict(os.environ, CUPY_CACHE_DIR=str(folder / "cupy"), TILELANG_CACHE_DIR=str(folder / "tilelang"), **variables)
     return run("simulate", "--", python, "program.py", cwd=folder, env=environment)
 
 
@@ -237,6 +237,38 @@ def test_a_kernel_is_right_and_its_race_is_found(tmp_path: Path, one: FrontEnd) 
     assert done.returncode == 1, done.stdout + done.stderr
     races = done.stderr[done.stderr.index("racecheck: "):]
     assert re.search(one.place.format(line=line), re.sub(r"\s+", " ", races)), done.stderr
+
+
+def test_packages_are_prepared_when_they_are_imported(tmp_path: Path) -> None:
+    """Three that only have what is prepared."""
+    files = {
+        "cuda/bindings/_internal/runtime.py": """
+import ctypes
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+names = {name: b"f" for name in ("_cudaGetDeviceCount", "_cudaIsNoFunction", "getDriverEglFrame")}
+__pyx_capi__ = {name: new(1, names[name], None) for name in names}
+""",
+        "jax/_src/hardware_utils.py": "def has_visible_nvidia_gpu():\n    return False\n",
+        "cupy/__init__.py": "from cupy import cuda\n",
+        "cupy/cuda.py": "def set_allocator(allocator):\n    print('allocator', allocator)\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    done = simulated(tmp_path, "/usr/bin/python3", """
+import ctypes, os
+from cuda.bindings._internal import runtime
+get = ctypes.pythonapi.PyCapsule_GetPointer
+get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+ours = ctypes.cast(ctypes.CDLL("libcudart.so.13").cudaGetDeviceCount, ctypes.c_void_p).value
+print([get(capsule, b"f") in {ours: 1} for capsule in runtime.__pyx_capi__.values()])
+import cupy
+from jax._src import hardware_utils
+print(hardware_utils.has_visible_nvidia_gpu(), os.environ["XLA_FLAGS"].split()[-1], os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"])
+print(os.environ["CUTE_DSL_LINEINFO"])
+""", XLA_FLAGS="--mine", XLA_PYTHON_CLIENT_ALLOCATOR="bfc")
+    assert done.stdout.splitlines() == ["[True, False, False]", "allocator None", "True --mine bfc", "1"], done.stdout + done.stderr
 
 
 WARP = '''

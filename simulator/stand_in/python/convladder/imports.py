@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.machinery
+import inspect
 import os
 import sys
 from types import ModuleType
@@ -85,6 +87,22 @@ def _jax_looks_for_a_gpu(hardware: ModuleType) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async")  # each array has memory of its own
 
 
+def _decorators_of_numba_are_there(decorators: ModuleType) -> None:
+    """Findings name the line of Python, unless the program says that its kernels have none."""
+    jit = decorators.jit
+    before_lines = list(inspect.signature(jit).parameters).index("lineinfo")
+
+    @functools.wraps(jit)
+    def jit_with_lines(*arguments: Any, **options: Any) -> Any:
+        debug = options.get("debug")
+        is_debug = decorators.config.CUDA_DEBUGINFO_DEFAULT if debug is None else debug
+        if not is_debug and len(arguments) <= before_lines:
+            options.setdefault("lineinfo", True)
+        return jit(*arguments, **options)
+
+    decorators.jit = jit_with_lines
+
+
 def _cupy_is_there(cupy: ModuleType) -> None:
     """Each array has memory of its own, so that memcheck sees where it ends."""
     cupy.cuda.set_allocator(None)
@@ -95,6 +113,7 @@ def prepare() -> None:
     sys.meta_path.insert(0, _AfterImport({
         "cuda.bindings._internal.runtime": _runtime_of_bindings_is_there,
         "cuda.bindings._internal.runtime_ptds": _runtime_of_bindings_is_there,
+        "numba.cuda.decorators": _decorators_of_numba_are_there,
         "cupy": _cupy_is_there,
         "jax._src.hardware_utils": _jax_looks_for_a_gpu,
         "torch": _torch_is_there,
