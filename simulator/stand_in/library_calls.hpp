@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,11 @@ class LibraryCall {
   virtual int gpus() const = 0;
   /// One of them, counted from 0.
   virtual SeenGpu gpu(int number) const = 0;
+  /// The PTX of an image that a kernel of the GPU could come from: text, or a fat binary. Nothing where there is none:
+  /// `why` says so.
+  virtual std::optional<std::string> ptx_of(std::span<const std::byte> image) = 0;
+  /// One module of several, as a linker makes it. Nothing where they do not fit together: `why` says so.
+  virtual std::optional<std::string> linked_ptx(const std::vector<std::string>& texts) = 0;
   /// Adds a line to the report's remarks.
   virtual void note(const std::string& text) = 0;
   /// The last failure of this call on the machine's side, in words; empty if there was none.

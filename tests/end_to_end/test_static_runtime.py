@@ -103,3 +103,23 @@ add_test(NAME stripped COMMAND "{programs}/stripped" ignore)
     assert done.returncode == 8, done  # ctest's for tests that failed
     passed = dict(re.findall(r"Test +#\d: (\w+) [.* ]*(Passed|Failed)", done.stdout))
     assert passed == {"right": "Passed", "ignores_errors": "Failed", "stripped": "Failed"}, done.stdout
+
+
+def test_a_library_without_names_is_redirected_by_functions_that_lead_to_it(tmp_path: Path) -> None:
+    archives = sorted(toolkit().glob("**/libcudart_static.a"))
+    if not archives:
+        pytest.skip("no libcudart_static.a")
+    (tmp_path / "map").write_text("{ global: _cuda*; devices_inside; local: *; };\n", encoding="utf-8")
+    succeed("cc", "-shared", "-fPIC", SOURCES / "hands_on.c", "-Wl,--version-script=map", archives[0], "-ldl", "-lrt", "-lpthread",
+            "-o", "hands_on.so", cwd=tmp_path)
+    succeed("strip", "hands_on.so", cwd=tmp_path)
+    text = """
+import ctypes
+library = ctypes.CDLL("./hands_on.so")
+place, host = ctypes.c_void_p(), ctypes.create_string_buffer(64)
+print(library.devices_inside(), library._cudaMalloc(ctypes.byref(place), ctypes.c_size_t(64)))
+print(library._cudaMemcpy(host, place, ctypes.c_size_t(64), 2))
+"""
+    done = run("simulate", "--gpu-count", "3", "--", "/usr/bin/python3", "-c", text, cwd=tmp_path)
+    assert (done.stdout, done.returncode) == ("3 0\n0\n", 1), done
+    assert "initcheck: copy to the host of 64 bytes" in done.stderr and "not supported" not in done.stderr

@@ -21,6 +21,14 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
+/// The folder in which programs keep what they made, apart from what they keep for a GPU; empty if the user has none.
+fs::path cache_folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return fs::path(cache) / "convladder";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? fs::path(home) / ".cache/convladder" : fs::path();
+}
+
 /// The list with the value in front, and nowhere else.
 std::string in_front(const std::string& value, const std::string& list) {
   std::string text = value;
@@ -47,6 +55,12 @@ std::vector<ProgramVariable> program_variables(const stand_in::Settings& setting
   variables.push_back({"TRITON_PTXAS_BLACKWELL_PATH", (python / "ptxas-blackwell").string(), Setting::unless_set});
   // Each tensor has memory of its own, so that memcheck sees where it ends.
   variables.push_back({"PYTORCH_NO_CUDA_MEMORY_CACHING", "1", Setting::unless_set});
+  // Its machine code then holds PTX.
+  variables.push_back({"CUTE_DSL_LINEINFO", "1", Setting::unless_set});
+  // It keeps PTX where it keeps machine code for a GPU.
+  if (const fs::path cache = cache_folder(); !cache.empty()) {
+    variables.push_back({"CUPY_CACHE_DIR", (cache / "cupy").string(), Setting::unless_set});
+  }
   return variables;
 }
 

@@ -73,6 +73,8 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
   });
 }
 CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+// It counted uses once; since cuCtxAttach is out of use there is one.
+CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy_v2(context); }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   return after_init("cuCtxPushCurrent", [&](Machine& machine) { machine.contexts.push(context_at(machine, context)); });

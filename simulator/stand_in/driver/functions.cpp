@@ -139,6 +139,10 @@ CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache /*configuration*
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache /*configuration*/, CUdevice /*device*/) {
   return of_function("cuKernelSetCacheConfig", kernel, [](Machine&, Function&) {});
 }
+// Only cuLaunch and cuLaunchGrid ask for it, which are refused by name.
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
+  return of_function("cuFuncSetBlockShape", function, [&](Machine&, Function&) { require(x > 0 && y > 0 && z > 0); });
+}
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig /*configuration*/) {
   return of_function("cuFuncSetSharedMemConfig", function, [](Machine&, Function&) {});
 }

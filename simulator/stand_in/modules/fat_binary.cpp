@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "simulator/stand_in/modules/machine_code.hpp"
 #include "support/errors.hpp"
 
 namespace convladder::stand_in {
@@ -94,7 +95,7 @@ std::uint64_t fat_binary_bytes(const void* header) {
   return size > kMostImageBytes ? 0 : size + kHeaderBytes;
 }
 
-std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
+std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes, Unpacked unpacked) {
   if (bytes.size() < kHeaderBytes || read_at<std::uint32_t>(bytes, 0) != kHeaderMagic) {
     throw UserError("no fat binary at byte 0");
   }
@@ -124,20 +125,24 @@ std::vector<FatImage> read_fat_binary(std::span<const std::byte> bytes) {
         const auto* const name = reinterpret_cast<const char*>(bytes.data() + at + name_offset);
         image.name = without_padding(std::string(name, name_bytes));
       }
-      if (image.kind == ImageKind::ptx) {
+      if (image.kind == ImageKind::ptx || unpacked == Unpacked::everything) {
         const bool is_packed = (flags & (kLz4 | kZstd)) != 0;
         const auto packed =
             payload.first(is_packed && packed_bytes > 0 ? std::min(packed_bytes, payload_bytes) : payload_bytes);
-        std::string text;
+        std::string content;
         if ((flags & kLz4) != 0) {
-          text = unpacked_lz4(packed, stated, at);
+          content = unpacked_lz4(packed, stated, at);
         } else if ((flags & kZstd) != 0) {
-          text = unpacked_zstd(packed, stated, at);
+          content = unpacked_zstd(packed, stated, at);
         } else {
-          text.assign(reinterpret_cast<const char*>(packed.data()), packed.size());
+          content.assign(reinterpret_cast<const char*>(packed.data()), packed.size());
         }
-        image.ptx = without_padding(std::move(text));
-        image.is_for_one_architecture = is_for_one_architecture(image.ptx);
+        if (image.kind == ImageKind::ptx) {
+          image.ptx = without_padding(std::move(content));
+          image.is_for_one_architecture = is_for_one_architecture(image.ptx);
+        } else {
+          image.machine_code = std::move(content);
+        }
       }
       images.push_back(std::move(image));
     }
@@ -160,6 +165,18 @@ const FatImage* ptx_for(const std::vector<FatImage>& images, int architecture) {
     if (image.kind == ImageKind::ptx && (best == nullptr || is_better(image, *best))) best = &image;
   }
   return best;
+}
+
+std::string ptx_in_machine_code_of(std::span<const std::byte> fat_binary, int architecture) {
+  std::vector<FatImage> images = read_fat_binary(fat_binary, Unpacked::everything);
+  std::erase_if(images, [](const FatImage& image) { return image.kind != ImageKind::machine_code; });
+  for (FatImage& image : images) {
+    image.ptx = ptx_in_machine_code(std::as_bytes(std::span(image.machine_code)));
+    image.is_for_one_architecture = is_for_one_architecture(image.ptx);
+    if (!image.ptx.empty()) image.kind = ImageKind::ptx;
+  }
+  const FatImage* const image = ptx_for(images, architecture);
+  return image == nullptr ? std::string() : image->ptx;
 }
 
 std::string machine_code_text(const std::vector<FatImage>& images) {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "simulator/ptx/linking.hpp"
+#include "simulator/ptx/parser.hpp"
 #include "simulator/stand_in/modules/fat_binary.hpp"
+#include "simulator/stand_in/modules/machine_code.hpp"
 #include "simulator/stand_in/status.hpp"
 #include "support/errors.hpp"
 
@@ -20,8 +22,8 @@ namespace {
 constexpr std::string_view kElf = "\177ELF";
 
 [[noreturn]] void refuse_machine_code(const std::string& what) {
-  throw Failure(kNoKernelImage, fmt::format("the image holds {} and no PTX: compile it with -ptx, or for "
-                                            "-gencode arch=compute_80,code=compute_80",
+  throw Failure(kNoKernelImage, fmt::format("the image holds {} and no PTX: compile it with -ptx, for -gencode "
+                                            "arch=compute_80,code=compute_80, or with -lineinfo",
                                             what));
 }
 
@@ -34,6 +36,7 @@ std::string ptx_of_fat_binary(std::span<const std::byte> bytes, int architecture
   }
   const FatImage* const image = ptx_for(images, architecture);
   if (image != nullptr) return image->ptx;
+  if (std::string ptx = ptx_in_machine_code_of(bytes, architecture); !ptx.empty()) return ptx;
   const std::string machine_code = machine_code_text(images);
   refuse_machine_code(machine_code.empty() ? "no kernels" : machine_code);
 }
@@ -59,15 +62,20 @@ std::string ptx_of_image(const void* image, int architecture) {
     begin = static_cast<const std::byte*>(wrapper.data);
     if (begin == nullptr) throw Failure(kInvalidImage, "a fat binary without data");
   }
-  const std::uint64_t fat = fat_binary_bytes(begin);
-  return ptx_of_bytes({begin, fat > 0 ? fat : kElf.size()}, architecture);
+  std::uint64_t bytes = fat_binary_bytes(begin);
+  if (bytes == 0) bytes = machine_code_bytes(begin);
+  return ptx_of_bytes({begin, bytes > 0 ? bytes : kElf.size()}, architecture);
 }
 
 std::string ptx_of_bytes(std::span<const std::byte> bytes, int architecture) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) throw Failure(kInvalidImage, "an empty image");
   if (begins_as_text(static_cast<unsigned char>(text[0]))) return std::string(text.substr(0, text.find('\0')));
-  if (text.starts_with(kElf)) refuse_machine_code("machine code");
+  if (text.starts_with(kElf)) {
+    std::string ptx = ptx_in_machine_code(bytes);
+    if (ptx.empty()) refuse_machine_code("machine code");
+    return ptx;
+  }
   constexpr std::size_t kFatHeaderBytes = 16;
   if (bytes.size() >= kFatHeaderBytes && fat_binary_bytes(bytes.data()) > 0)
     return ptx_of_fat_binary(bytes, architecture);
@@ -90,6 +98,16 @@ void require_all_defined(const ptx::Module& module) {
     text += fmt::format("{}error: {}", text.empty() ? "" : "\n", error);
   }
   if (!text.empty()) throw Failure(kInvalidPtx, text);
+}
+
+std::string linked_ptx(const std::vector<std::string>& texts) {
+  std::string linked = joined_ptx(texts);
+  try {
+    require_all_defined(ptx::parse_module(linked, "the linked PTX"));
+  } catch (const ptx::PtxError& error) {
+    throw Failure(kInvalidPtx, error.what());
+  }
+  return linked;
 }
 
 }  // namespace convladder::stand_in

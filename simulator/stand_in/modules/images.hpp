@@ -35,6 +35,9 @@ std::string ptx_of_file(const char* path, int architecture);
 /// Failure if two texts define the same name.
 std::string joined_ptx(const std::vector<std::string>& texts);
 
+/// Joins them, and makes sure that the result is a whole module: throws Failure as both of these do.
+std::string linked_ptx(const std::vector<std::string>& texts);
+
 /// Throws Failure if the module uses variables or functions that it does not define: a linker's errors, a line for
 /// each.
 void require_all_defined(const ptx::Module& module);

@@ -25,11 +25,13 @@ std::string Module::ptx_of_program(int architecture, std::string& file) {
   std::vector<std::string> texts;
   std::string machine_code;
   for (const void* const fat_binary : fat_binaries_) {
-    const std::uint64_t bytes = fat_binary_bytes(fat_binary);
-    const auto images = read_fat_binary({static_cast<const std::byte*>(fat_binary), bytes});
+    const std::span bytes(static_cast<const std::byte*>(fat_binary), fat_binary_bytes(fat_binary));
+    const auto images = read_fat_binary(bytes);
     const FatImage* const image = ptx_for(images, architecture);
     if (image == nullptr) {
-      machine_code = machine_code_text(images);
+      std::string ptx = ptx_in_machine_code_of(bytes, architecture);
+      if (ptx.empty()) machine_code = machine_code_text(images);
+      if (!ptx.empty()) texts.push_back(std::move(ptx));
       continue;
     }
     // nvcc links its library for kernels that launch kernels into every program of several objects. Code that calls it
@@ -43,8 +45,10 @@ std::string Module::ptx_of_program(int architecture, std::string& file) {
   if (texts.empty()) {
     throw Failure(
         kNoKernelImage,
-        fmt::format("the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80",
-                    machine_code.empty() ? "no kernels" : machine_code));
+        fmt::format(
+            "the program holds {} and no PTX: compile it with -gencode arch=compute_80,code=compute_80, or with "
+            "-lineinfo",
+            machine_code.empty() ? "no kernels" : machine_code));
   }
   return joined_ptx(texts);
 }

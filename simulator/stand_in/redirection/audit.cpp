@@ -20,6 +20,21 @@ bool is_shared_cuda(std::string_view file) {
   return file.starts_with("libcudart.so.") || file.starts_with("libcuda.so.");
 }
 
+/// Whether a stand-in of this name is taken wherever the library is looked for. Of libraries that compute, which a
+/// package brings for itself, it is taken where they are named by a path, as Python's loaders do.
+bool is_replaced(std::string_view name) {
+  const std::string_view file = file_of(name);
+  if (is_shared_cuda(file) || file.starts_with("libnvrtc.so.") || file.starts_with("libnvJitLink.so.")) return true;
+  if (file.size() == name.size()) return false;
+  for (const std::string_view one :
+       {"libnvidia-ml.so.", "libcublas.so.", "libcublasLt.so.", "libcufft.so.", "libcurand.so.", "libcusolver.so."}) {
+    if (file.starts_with(one)) return true;
+  }
+  return false;
+}
+
+constexpr std::uintptr_t kOurs = 1;  ///< the cookie of the stand-in's own libraries; others are addresses, or 0
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -28,11 +43,12 @@ extern "C" {
 unsigned la_version(unsigned version) { return version; }
 
 /// Gives the stand-in's library for one of CUDA's, wherever it is looked for: programs may name its path, or hold it in
-/// an RPATH.
-char* la_objsearch(const char* name, std::uintptr_t* /*cookie*/, unsigned flag) {
+/// an RPATH. `cookie` is that of the object that asks: a stand-in that asks for the real compiler gets it.
+char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned flag) {
   static std::array<char, PATH_MAX> ours{};  // the dynamic linker does one search at a time
   const std::string_view file = file_of(name);
-  if (flag != LA_SER_ORIG || !is_shared_cuda(file)) return const_cast<char*>(name);
+  if (flag != LA_SER_ORIG || !is_replaced(name)) return const_cast<char*>(name);
+  if (!is_shared_cuda(file) && cookie != nullptr && *cookie == kOurs) return const_cast<char*>(name);
   const std::string_view folder = own_folder();
   if (folder.empty() || folder.size() + file.size() >= ours.size()) return const_cast<char*>(name);
   std::size_t length = 0;
@@ -52,15 +68,16 @@ unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t* cookie) {
     const bool is_known = mapped_file(object->l_ld, path.data(), path.size()) && is_there(path.data());
     name = is_known ? path.data() : "/proc/self/exe";
   }
-  const std::string_view file = file_of(name);
-  if (!is_shared_cuda(file) && file != "libconvladder_cuda.so") {
+  if (file_of(name).starts_with("libconvladder_")) {
+    *cookie = kOurs;
+  } else if (!is_shared_cuda(file_of(name))) {
     *cookie = reinterpret_cast<std::uintptr_t>(redirect(*object, name));
   }
   return 0;  // bindings of symbols are nothing to us
 }
 
 unsigned la_objclose(std::uintptr_t* cookie) {
-  if (*cookie != 0) forget(reinterpret_cast<StaticRuntime*>(*cookie));
+  if (*cookie != 0 && *cookie != kOurs) forget(reinterpret_cast<StaticRuntime*>(*cookie));
   *cookie = 0;
   return 0;
 }

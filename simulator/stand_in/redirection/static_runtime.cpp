@@ -90,11 +90,11 @@ struct Slot {
 };
 
 struct StaticRuntime {
-  const void* refuse;  ///< the stand-in's function that answers calls that it lacks; has to be the first member
-  std::size_t bytes;   ///< of this object and everything behind it
-  const char* path;    ///< of the file
-  int (*version)(int*);
-  void* library;  ///< the stand-in for this version, once it is loaded
+  const void* refuse;    ///< the stand-in's function that answers calls that it lacks; has to be the first member
+  std::size_t bytes;     ///< of this object and everything behind it
+  const char* path;      ///< of the file
+  int (*version)(int*);  ///< null where the runtime has no names
+  void* library;         ///< the stand-in for this version, once it is loaded
 };
 
 namespace {
@@ -218,11 +218,24 @@ class Path {
   std::size_t length_ = 0;
 };
 
+/// The text from a place on. (std::string_view's own calls the C++ library where there is no such place.)
+std::string_view from(std::string_view text, std::size_t at) { return {text.data() + at, text.size() - at}; }
+
+bool contains(std::string_view text, std::string_view part) {
+  for (std::size_t at = 0; at + part.size() <= text.size(); ++at) {
+    if (from(text, at).starts_with(part)) return true;
+  }
+  return false;
+}
+
+/// The version of a runtime without names, as packages for Python call their folders by it.
+unsigned major_of(std::string_view path) { return contains(path, "/cu12/") ? 12 : 13; }
+
 /// The stand-in for the version of the runtime that the object has.
 void* library_of(const StaticRuntime& runtime) {
   int version = 0;
-  runtime.version(&version);
-  const auto major = static_cast<unsigned>(version) / 1000;
+  if (runtime.version != nullptr) runtime.version(&version);
+  const unsigned major = runtime.version != nullptr ? static_cast<unsigned>(version) / 1000 : major_of(runtime.path);
   Path name;
   name.add("libcudart.so.");
   name.add(major);
@@ -238,6 +251,101 @@ void* library_of(const StaticRuntime& runtime) {
   what.add(name.text());
   what.add("): compile it with CUDA 11, 12 or 13");
   say_and_end(runtime.path, what.text());
+}
+
+/// Functions that are to lead away, as they are counted before there is room for their slots.
+struct Found {
+  std::uintptr_t begin = ~std::uintptr_t{0};  ///< of the code to be written to, and its end
+  std::uintptr_t end = 0;
+  const void* version = nullptr;
+  std::size_t functions = 0;
+  std::size_t text_bytes = 0;
+  void count(std::string_view name) {
+    ++functions;
+    text_bytes += name.size() + 1;
+  }
+};
+
+/// Writes the jumps: `visit(write)` calls `write(code, name)` for each function of `found`.
+template <typename Visit>
+StaticRuntime* written(const Found& found, const char* path, const Visit& visit) {
+  const std::size_t size =
+      sizeof(StaticRuntime) + found.functions * sizeof(Slot) + found.text_bytes + std::string_view(path).size() + 1;
+  auto* const runtime = static_cast<StaticRuntime*>(new_memory(size));
+  if (runtime == nullptr) return nullptr;
+  auto* slot = reinterpret_cast<Slot*>(runtime + 1);
+  auto* text = reinterpret_cast<char*>(slot + found.functions);
+  const auto keep = [&text](std::string_view name) {
+    const char* const kept = text;
+    for (const char c : name) *text++ = c;
+    *text++ = '\0';
+    return kept;
+  };
+  runtime->bytes = size;
+  runtime->path = keep(path);
+  runtime->version = reinterpret_cast<int (*)(int*)>(const_cast<void*>(found.version));
+  if (!make_writable(found.begin, found.end)) {
+    free_memory(runtime, size);
+    return nullptr;
+  }
+  visit([&](unsigned char* code, std::string_view name) {
+    if (code[0] == 0x49 && code[1] == 0xbb && code[12] == 0x23) return;  // another name of a function that leads away
+    *slot = {reinterpret_cast<const void*>(&convladder_resolve_at_first_call), keep(name), runtime};
+    write_jump(code, slot++);
+  });
+  make_executable(found.begin, found.end);
+  return runtime;
+}
+
+constexpr std::size_t kMarkBytes = 4;
+bool has_mark(const unsigned char* code) {
+  return code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa;
+}
+
+/// Where a function goes on that does nothing else than to jump (jmp rel32); nullptr if it does something.
+unsigned char* jumped_to(unsigned char* code) {
+  if (has_mark(code)) code += kMarkBytes;
+  if (code[0] != 0xe9) return nullptr;
+  std::int32_t distance = 0;
+  __builtin_memcpy(&distance, code + 1, sizeof distance);
+  return code + 5 + distance;
+}
+
+/// A function by which a library is known that hands the functions of a runtime without names on (the CuTe DSL's).
+constexpr std::string_view kHandedOnFunction = "_cudaLaunchKernelEx";
+
+/// The name in the runtime or driver of a function that is handed on: "_cudaMalloc", "_cuLibraryLoadData".
+std::string_view handed_on(std::string_view name) {
+  if (name == kHandedOnFunction) return "cudaLaunchKernelExC";
+  const bool is_of_driver = name.size() > 3 && name.starts_with("_cu") && name[3] >= 'A' && name[3] <= 'Z';
+  const bool is_of_runtime = name.starts_with("_") && is_declared(from(name, 1));
+  return is_of_driver || is_of_runtime ? from(name, 1) : std::string_view();
+}
+
+/// Redirects a runtime without names by what leads to it: exported functions that only jump to one of its functions.
+/// Where they do more, as those of the driver, they themselves lead away.
+StaticRuntime* redirect_handed_on(const link_map& object, const FileSymbols& symbols, const char* path) {
+  const auto visit = [&](const auto& each) {
+    symbols.for_each_function([&](const FunctionSymbol& function) {
+      const std::string_view name = handed_on(function.name);
+      if (name.empty()) return;
+      auto* const code = reinterpret_cast<unsigned char*>(object.l_addr + function.address);
+      auto* const target = jumped_to(code);
+      if (target != nullptr) return each(target, name);
+      if (name.starts_with("cuda") || function.bytes < kJumpBytes) return;  // it calls the runtime, which leads away
+      each(code, name);
+    });
+  };
+  Found found;
+  visit([&](const unsigned char* code, std::string_view name) {
+    const auto address = reinterpret_cast<std::uintptr_t>(code);
+    if (address < found.begin) found.begin = address;
+    if (address + kJumpBytes > found.end) found.end = address + kJumpBytes;
+    found.count(name);
+  });
+  if (found.functions == 0) return nullptr;
+  if (!is_code(symbols, object, found.begin - object.l_addr, found.end - object.l_addr)) return nullptr;
+  return written(found, path, visit);
 }
 
 }  // namespace
@@ -276,55 +384,29 @@ StaticRuntime* redirect(const link_map& object, const char* path) {
   const FileBytes bytes(path);
   const FileSymbols symbols(bytes.text());
   // Names of a stripped file are those that it exports, which the hash table finds without reading them all.
-  if (symbols.is_stripped() && find_function(object, kVersionFunction) == nullptr) return nullptr;
+  if (symbols.is_stripped() && find_function(object, kVersionFunction) == nullptr) {
+    const bool hands_on = find_function(object, kHandedOnFunction) != nullptr;
+    return hands_on ? redirect_handed_on(object, symbols, path) : nullptr;
+  }
   if (!has_runtime(symbols)) return nullptr;
   const Range range = range_of(symbols);
   if (!is_code(symbols, object, range.first, range.end)) return nullptr;
 
-  std::size_t count = 0;
-  std::size_t text_bytes = std::string_view(path).size() + 1;
-  const void* version = nullptr;
+  Found found{.begin = object.l_addr + range.first, .end = object.l_addr + range.end + kJumpBytes};
   symbols.for_each_function([&](const FunctionSymbol& function) {
-    if (function.name == kVersionFunction) version = reinterpret_cast<const void*>(object.l_addr + function.address);
-    if (!range.contains(function)) return;
-    ++count;
-    text_bytes += function.name.size() + 1;
+    if (function.name == kVersionFunction)
+      found.version = reinterpret_cast<const void*>(object.l_addr + function.address);
+    if (range.contains(function)) found.count(function.name);
   });
-  const std::size_t size = sizeof(StaticRuntime) + count * sizeof(Slot) + text_bytes;
-  auto* const runtime = static_cast<StaticRuntime*>(new_memory(size));
-  if (runtime == nullptr) return nullptr;
-  auto* slot = reinterpret_cast<Slot*>(runtime + 1);
-  auto* text = reinterpret_cast<char*>(slot + count);
-  const auto keep = [&text](std::string_view name) {
-    const char* const kept = text;
-    for (const char c : name) *text++ = c;
-    *text++ = '\0';
-    return kept;
-  };
-  runtime->bytes = size;
-  runtime->path = keep(path);
-  runtime->version = reinterpret_cast<int (*)(int*)>(const_cast<void*>(version));
-
-  const std::uintptr_t begin = object.l_addr + range.first;
-  const std::uintptr_t end = object.l_addr + range.end + kJumpBytes;
-  if (!make_writable(begin, end)) {
-    free_memory(runtime, size);
-    return nullptr;
-  }
-  symbols.for_each_function([&](const FunctionSymbol& function) {
-    if (!range.contains(function)) return;
-    if (!has_room(function, symbols)) return;
-    auto* code = reinterpret_cast<unsigned char*>(object.l_addr + function.address);
-    if (code[0] == 0x49 && code[1] == 0xbb && code[12] == 0x23) return;  // another name of a function that leads away
-    // endbr64, which has to stand where an indirect call arrives.
-    const bool is_marked = code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa;
-    constexpr std::size_t kMark = 4;
-    if (is_marked && function.bytes >= kJumpBytes + kMark) code += kMark;
-    *slot = {reinterpret_cast<const void*>(&convladder_resolve_at_first_call), keep(function.name), runtime};
-    write_jump(code, slot++);
+  return written(found, path, [&](const auto& write) {
+    symbols.for_each_function([&](const FunctionSymbol& function) {
+      if (!range.contains(function) || !has_room(function, symbols)) return;
+      auto* code = reinterpret_cast<unsigned char*>(object.l_addr + function.address);
+      // endbr64, which has to stand where an indirect call arrives.
+      const bool keeps_mark = has_mark(code) && function.bytes >= kJumpBytes + kMarkBytes;
+      write(keeps_mark ? code + kMarkBytes : code, function.name);
+    });
   });
-  make_executable(begin, end);
-  return runtime;
 }
 
 void forget(StaticRuntime* runtime) { free_memory(runtime, runtime->bytes); }

@@ -16,7 +16,7 @@ struct StaticRuntime;
 std::string_view own_folder();
 
 /// Redirects the functions of the runtime that is part of an object which has just been loaded, and of which nothing
-/// has run. nullptr: it has none, or none that has names.
+/// has run. nullptr: it has none, or none that has names or to which exported functions with names lead.
 StaticRuntime* redirect(const link_map& object, const char* path);
 
 /// The first object of the program's own namespace: the program.

@@ -6,6 +6,7 @@
 #include "simulator/stand_in/device_attributes.hpp"
 #include "simulator/stand_in/graph.hpp"
 #include "simulator/stand_in/library_calls.hpp"
+#include "simulator/stand_in/modules/images.hpp"
 #include "simulator/stand_in/runtime/answer.hpp"
 #include "simulator/stand_in/visible_device.hpp"
 
@@ -65,6 +66,16 @@ class Call final : public LibraryCall {
             .driver_version = machine_.driver_version()};
   }
   bool is_of_device(const void* address) const override { return machine_.owns(address); }
+  std::optional<std::string> ptx_of(std::span<const std::byte> image) override {
+    std::optional<std::string> text;
+    done([&] { text = ptx_of_bytes(image, machine_.architecture()); });
+    return text;
+  }
+  std::optional<std::string> linked_ptx(const std::vector<std::string>& texts) override {
+    std::optional<std::string> text;
+    done([&] { text = stand_in::linked_ptx(texts); });
+    return text;
+  }
   void note(const std::string& text) override { machine_.report.note(text); }
   const std::string& why() const override { return why_; }
 

@@ -24,6 +24,10 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, void*
 int nvmlDeviceGetTemperature(void* device, int sensor, unsigned* celsius);
 int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts);
 int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates);
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending);
+int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation);
+int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* lanes);
+int nvmlDeviceGetFieldValues(void* device, int count, void* values);
 const char* nvmlErrorString(int status);
 }
 
@@ -79,6 +83,21 @@ int main() {
   unsigned value[2];
   EXPECT_STATUS(3, nvmlDeviceGetTemperature(device, 0, value));
   EXPECT_STATUS(3, nvmlDeviceGetPowerUsage(device, value));
+  unsigned pending = 1;
+  EXPECT_OK(nvmlDeviceGetMigMode(device, value, &pending));
+  EXPECT(value[0] == 0 && pending == 0);
+  EXPECT_OK(nvmlDeviceGetCurrPcieLinkGeneration(device, value));
+  EXPECT(value[0] == 5);
+  EXPECT_OK(nvmlDeviceGetCurrPcieLinkWidth(device, value));
+  EXPECT(value[0] == 16);
+  struct {
+    unsigned field, scope;
+    long long timestamp, latency;
+    int type, status;
+    unsigned long long number;
+  } field = {};
+  EXPECT_OK(nvmlDeviceGetFieldValues(device, 1, &field));
+  EXPECT(field.status == 3);
   EXPECT_STATUS(3, nvmlDeviceGetUtilizationRates(device, value));
   EXPECT(std::strcmp(nvmlErrorString(3), "Not Supported") == 0);
   EXPECT_OK(nvmlShutdown());

@@ -173,6 +173,15 @@ struct PciInfo {
   unsigned subsystem_id;
   char bus_id[32];
 };
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency;
+  int type;
+  int status;  ///< of this field
+  unsigned long long value;
+};
 struct ProcessV1 {
   unsigned process;
   unsigned long long used_bytes;
@@ -343,6 +352,28 @@ int nvmlDeviceGetNumGpuCores(void* device, unsigned* cores) {
 }
 int nvmlDeviceGetComputeMode(void* device, int* mode) {
   return of_device("nvmlDeviceGetComputeMode", device, [&](const SeenGpu&) { give(mode, 0); });
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  return of_device("nvmlDeviceGetMigMode", device, [&](const SeenGpu&) {
+    give(current, 0);
+    give(pending, 0);
+  });
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation) {
+  return of_device("nvmlDeviceGetCurrPcieLinkGeneration", device, [&](const SeenGpu& gpu) {
+    // NVIDIA's data sheets: Hopper and newer 5, Ampere and Ada 4, older ones 3.
+    give(generation, gpu.architecture >= 90 ? 5 : gpu.architecture >= 80 ? 4 : 3);
+  });
+}
+int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* lanes) {
+  return of_device("nvmlDeviceGetCurrPcieLinkWidth", device, [&](const SeenGpu&) { give(lanes, 16); });
+}
+int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
+  return of_device("nvmlDeviceGetFieldValues", device, [&](const SeenGpu&) {
+    require(count > 0 && values != nullptr);
+    // Counters of links and errors; the call succeeds, and each field says that this GPU has none.
+    for (int i = 0; i < count; ++i) values[i].status = not_supported;
+  });
 }
 int nvmlDeviceGetPersistenceMode(void* device, int* mode) {
   return of_device("nvmlDeviceGetPersistenceMode", device, [&](const SeenGpu&) { give(mode, 1); });

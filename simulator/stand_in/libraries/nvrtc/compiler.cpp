@@ -94,25 +94,6 @@ std::string demangled(const std::string& name) {
 
 }  // namespace
 
-fs::path find_compiler() {
-  std::error_code error;
-  std::vector<fs::path> folders;
-  if (const char* const path = std::getenv("PATH")) {
-    std::istringstream list(path);
-    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
-  }
-  for (const char* const name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* const toolkit = std::getenv(name)) folders.push_back(fs::path(toolkit) / "bin");
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const fs::path& folder : folders) {
-    if (folder.is_absolute() && fs::is_regular_file(folder / "nvcc", error)) {
-      return fs::weakly_canonical(folder / "nvcc", error);
-    }
-  }
-  return {};
-}
-
 Compiled compile(const fs::path& compiler, const SourceText& source, const std::vector<SourceText>& headers,
                  const std::vector<std::string>& options, const std::vector<std::string>& names) {
   const Folder folder;
@@ -181,6 +162,12 @@ std::pair<std::vector<std::string>, bool> for_ptx(const std::vector<std::string>
     option.replace(begin, 3, "compute_");
     is_changed = true;
   }
+  // Findings name the line. The code stays as it is.
+  const bool has_lines = std::ranges::any_of(result, [](const std::string& option) {
+    return option == "-lineinfo" || option == "--generate-line-info" || option == "-G" || option == "--device-debug" ||
+           option == "-dlto" || option == "--dlink-time-opt";
+  });
+  if (!has_lines) result.emplace_back("-lineinfo");
   return {std::move(result), is_changed};
 }
 

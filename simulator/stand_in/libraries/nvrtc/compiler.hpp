@@ -8,9 +8,6 @@
 
 namespace convladder::stand_in::nvrtc {
 
-/// nvcc on the PATH or in a toolkit's usual place; empty if there is none.
-std::filesystem::path find_compiler();
-
 struct SourceText {
   std::string name;
   std::string text;
@@ -30,8 +27,8 @@ Compiled compile(const std::filesystem::path& compiler, const SourceText& source
 /// The name in the PTX of an expression such as "&space::kernel<float, 4>"; empty if there is none.
 std::string lowered_name(const std::string& ptx, const std::string& expression);
 
-/// "compute_90" for an option that asks for "sm_90", in any of its forms; other options stay as they are. True in
-/// `second` if one was changed.
+/// The options for PTX with lines: "compute_90" for one that asks for "sm_90", in any of its forms, and -lineinfo;
+/// others stay as they are. True in `second` if machine code was asked for.
 std::pair<std::vector<std::string>, bool> for_ptx(const std::vector<std::string>& options);
 
 }  // namespace convladder::stand_in::nvrtc

@@ -10,6 +10,7 @@
 #include "simulator/stand_in/libraries/living_objects.hpp"
 #include "simulator/stand_in/libraries/nvrtc/compiler.hpp"
 #include "simulator/stand_in/libraries/nvrtc/real_library.hpp"
+#include "simulator/stand_in/libraries/toolkits/toolkits.hpp"
 
 /// The program's handle points to it.
 struct _nvrtcProgram {  // NOLINT(bugprone-reserved-identifier): NVRTC's own name
@@ -179,7 +180,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
         program->asked_for_machine_code = asked;
         std::vector<const char*> words;
         for (const std::string& option : all) words.push_back(option.c_str());
-        return real.compile(program->real, count, words.data());
+        return real.compile(program->real, static_cast<int>(words.size()), words.data());
       },
       [&] {
         program->asked_for_machine_code = asked;

@@ -26,8 +26,7 @@ struct RealLibrary {
   decltype(&nvrtcGetLoweredName) lowered_name = nullptr;
 };
 
-/// The library: of the version that the program asked for if it is there, else of another. Null where there is none. It
-/// is looked for where the program's loader looks, in toolkits' folders, and beside libraries that are loaded.
+/// The library (open_real_library); null where there is none, or one that lacks what is needed.
 const RealLibrary* real_library();
 
 }  // namespace convladder::stand_in::nvrtc

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
-import os
 import sys
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any
 
-from convladder import native
+# The function that gets a module of theirs when it has been executed: of a file beside this one.
+_ACTIONS = {
+    "cuda.bindings._internal.runtime": "front_ends.use_our_runtime",
+    "cuda.bindings._internal.runtime_ptds": "front_ends.use_our_runtime",
+    "cupy": "front_ends.give_each_array_its_own_memory",
+    "jax._src.hardware_utils": "front_ends.let_jax_see_a_gpu",
+    "numba.cuda.decorators": "front_ends.give_kernels_lines",
+    "torch": "torch_operators.prepare",
+    "torch._inductor.runtime.benchmarking": "benchmarks.replace_those_of_inductor",
+    "torch._inductor.runtime.static_triton_launcher": "triton_kernels.tell_configurations_of_inductor",
+    "torch._inductor.runtime.triton_heuristics": "benchmarks.keep_arguments_on_the_gpu",
+    "triton": "triton_kernels.find_ptxas",
+    "triton.compiler.compiler": "triton_kernels.tell_configurations",
+    "triton.runtime.autotuner": "triton_kernels.tell_trials",
+    "triton.testing": "benchmarks.replace_those_of_triton",
+}
 
 
 class _AfterImport:
     """Finds a package as Python does, and calls a function when it has been executed."""
 
-    def __init__(self, actions: dict[str, Callable[[ModuleType], None]]) -> None:
-        self.actions = actions
+    def __init__(self) -> None:
+        self.actions = dict(_ACTIONS)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """See importlib.abc.MetaPathFinder."""
@@ -29,88 +44,13 @@ class _AfterImport:
         def exec_module(module: ModuleType) -> None:
             execute(module)
             if action := self.actions.pop(name, None):
-                action(module)
+                file, function = action.split(".")
+                getattr(importlib.import_module(f"convladder.{file}"), function)(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def _remark(text: str) -> None:
-    """A line for the report."""
-    remark: Any = native.load("libconvladder_cuda.so").convladder_stand_in_remark
-    remark(text.encode())
-
-
-def _torch_is_there(torch: ModuleType) -> None:
-    if torch.version.cuda is None:
-        print("convladder: this torch was built without CUDA, so nothing of it runs on the simulated GPU", file=sys.stderr)
-        return
-    from convladder import torch_graphs, torch_operators
-
-    torch_operators.install()
-    caching = os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING")
-    if caching != "1":
-        _remark(f"PYTORCH_NO_CUDA_MEMORY_CACHING={caching} was set before: with torch's own allocator, accesses that leave a tensor and stay "
-                f"in one of its large blocks are not found")
-    torch_graphs.prepare(torch.cuda.graphs)
-
-
-def _triton_is_there(triton: ModuleType) -> None:
-    """Tells our ptxas where Triton's is."""
-    own = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
-    for name, variable in (("ptxas", "PTXAS"), ("ptxas-blackwell", "PTXAS_BLACKWELL")):
-        if os.access(os.path.join(own, name), os.X_OK):
-            os.environ.setdefault(f"CONVLADDER_{variable}", os.path.join(own, name))
-        chosen = os.environ.get(f"TRITON_{variable}_PATH")
-        if chosen is not None and os.path.realpath(chosen) != os.path.realpath(os.path.join(native.FOLDER, name)):
-            _remark(f"TRITON_{variable}_PATH={chosen} was set before: where it gives machine code, kernels of Triton cannot run here")
-
-
-def _triton_testing_is_there(testing: ModuleType) -> None:
-    from convladder import benchmarks
-
-    benchmarks.replace_those_of_triton(testing)
-
-
-def _inductor_benchmarking_is_there(benchmarking: ModuleType) -> None:
-    from convladder import benchmarks
-
-    benchmarks.replace_those_of_inductor(benchmarking)
-
-
-def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
-    from convladder import benchmarks
-
-    benchmarks.keep_arguments_on_the_gpu(heuristics)
-
-
-def _triton_compiler_is_there(compiler: ModuleType) -> None:
-    from convladder import triton_kernels
-
-    triton_kernels.tell_configurations(compiler)
-
-
-def _triton_autotuner_is_there(autotuner: ModuleType) -> None:
-    from convladder import triton_kernels
-
-    triton_kernels.tell_trials(autotuner)
-
-
-def _inductor_launcher_is_there(launcher: ModuleType) -> None:
-    from convladder import triton_kernels
-
-    triton_kernels.tell_configurations_of_inductor(launcher)
-
-
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
-    sys.meta_path.insert(0, _AfterImport({
-        "torch": _torch_is_there,
-        "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
-        "torch._inductor.runtime.static_triton_launcher": _inductor_launcher_is_there,
-        "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
-        "triton": _triton_is_there,
-        "triton.compiler.compiler": _triton_compiler_is_there,
-        "triton.runtime.autotuner": _triton_autotuner_is_there,
-        "triton.testing": _triton_testing_is_there,
-    }))
+    sys.meta_path.insert(0, _AfterImport())

@@ -4,13 +4,16 @@ torch.compile, which see no difference."""
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from types import ModuleType
 from typing import Any, Callable, Iterable
 
 import torch
 from torch.utils._pytree import tree_map
 
-from convladder import torch_graphs
+from convladder import native, torch_graphs
 from convladder.device_memory import Uses, copy, extent, missing, on_host
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -350,11 +353,17 @@ def _no_library(*arguments: Any, **named: Any) -> bool:
 _LIBRARY: torch.library.Library | None = None
 
 
-def install() -> None:
-    """Registers all operators for the dispatcher's key CUDA."""
+def prepare(package: ModuleType) -> None:
+    """`package`: torch. Registers all operators for the dispatcher's key CUDA."""
     global _LIBRARY
-    if _LIBRARY is not None:
+    if package.version.cuda is None:
+        print("convladder: this torch was built without CUDA, so nothing of it runs on the simulated GPU", file=sys.stderr)
         return
+    caching = os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING")
+    if caching != "1":
+        native.remark(f"PYTORCH_NO_CUDA_MEMORY_CACHING={caching} was set before: with torch's own allocator, accesses that leave a tensor and "
+                      f"stay in one of its large blocks are not found")
+    torch_graphs.prepare(package.cuda.graphs)
     _LIBRARY = library = torch.library.Library("aten", "IMPL")
     # Torch computes a layer by cuDNN, by a fused kernel or by several operators; only these can be computed here.
     torch.backends.cudnn.enabled = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from types import ModuleType
 from typing import Any, Iterable
 
@@ -10,6 +11,17 @@ from convladder import native
 from convladder.findings import findings_so_far
 
 _LONGEST_CONSTANT = 40  # characters
+
+
+def find_ptxas(triton: ModuleType) -> None:
+    """Tells our ptxas where Triton's is."""
+    own = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
+    for name, variable in (("ptxas", "PTXAS"), ("ptxas-blackwell", "PTXAS_BLACKWELL")):
+        if os.access(os.path.join(own, name), os.X_OK):
+            os.environ.setdefault(f"CONVLADDER_{variable}", os.path.join(own, name))
+        chosen = os.environ.get(f"TRITON_{variable}_PATH")
+        if chosen is not None and os.path.realpath(chosen) != os.path.realpath(native.FOLDER / name):
+            native.remark(f"TRITON_{variable}_PATH={chosen} was set before: where it gives machine code, kernels of Triton cannot run here")
 
 
 def _driver() -> Any:
