@@ -32,6 +32,12 @@ Status status_of(const simulated::Finding& finding) {
   return kLaunchFailure;
 }
 
+/// Whether the kernel has ended itself. That ends the launch, and the context with it, even where findings are
+/// collected.
+bool is_trap(const simulated::Finding& finding) {
+  return finding.problem.starts_with("assertion") || finding.problem == "a trap was executed";
+}
+
 /// The cluster of the launch, or of its function; no blocks if neither has one. The device knows what the kernel was
 /// compiled with.
 Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
@@ -149,7 +155,11 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
     }
     throw;
   }
-  if (!graphs().capture(request.stream, work)) run(work, request.stream);
+  if (graphs().capture(request.stream, work)) return;
+  run(work, request.stream);
+  if (!launches_block_) return;
+  synchronize(request.stream);
+  if (lost_ != kSuccess) throw Failure(lost_, why_lost_);
 }
 
 KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
@@ -231,7 +241,12 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
     report.unseen(fmt::format("the host had too little memory for {}, which did not see everything", blind));
     blind_checkers_ = blind;
   }
-  if (auto findings = device_.take_findings(); !findings.empty()) report.found(std::move(findings), calling_places());
+  if (auto findings = device_.take_findings(); !findings.empty()) {
+    for (const simulated::Finding& finding : findings) {
+      if (is_trap(finding)) lose(status_of(finding), finding.problem + " in a kernel: no later call succeeds");
+    }
+    report.found(std::move(findings), calling_places());
+  }
   // The first launch is the function's, the others are of kernels that it and its children have launched.
   const std::vector<simulated::LaunchedKernel> kernels = device_.launched_kernels();
   const std::vector<KernelCounters> all = device_.take_counters();

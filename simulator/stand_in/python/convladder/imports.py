@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.machinery
 import os
 import sys
@@ -43,7 +44,9 @@ def _torch_is_there(torch: ModuleType) -> None:
 
 
 def _triton_is_there(triton: ModuleType) -> None:
-    """Tells our ptxas where Triton's is."""
+    """Tells our ptxas where Triton's is. A linker that leaves out what it sees no use of (--as-needed) links Triton's extensions without
+    our libcuda.so.1, which only needs the library that has the functions: without torch nobody else would bring them in."""
+    ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
     ours = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
     for variable, name in (("CONVLADDER_PTXAS", "ptxas"), ("CONVLADDER_PTXAS_BLACKWELL", "ptxas-blackwell")):
         if os.access(os.path.join(ours, name), os.X_OK):
@@ -68,9 +71,22 @@ def _inductor_heuristics_are_there(heuristics: ModuleType) -> None:
     benchmarks.keep_arguments_on_the_gpu(heuristics)
 
 
+def _pytest_assertion_is_there(assertion: ModuleType) -> None:
+    """Pytest puts a finder in front, which loads torch itself where `python_files` matches all files: ours goes in front of it."""
+    install = assertion.install_importhook
+
+    def install_importhook(config: Any) -> Any:
+        hook = install(config)
+        sys.meta_path.sort(key=lambda finder: not isinstance(finder, _AfterImport))
+        return hook
+
+    assertion.install_importhook = install_importhook  # type: ignore[attr-defined]
+
+
 def prepare() -> None:
     """From now on the packages that need it are prepared when they are imported."""
     sys.meta_path.insert(0, _AfterImport({
+        "_pytest.assertion": _pytest_assertion_is_there,
         "torch": _torch_is_there,
         "torch._inductor.runtime.benchmarking": _inductor_benchmarking_is_there,
         "torch._inductor.runtime.triton_heuristics": _inductor_heuristics_are_there,
