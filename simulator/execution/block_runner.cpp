@@ -154,6 +154,7 @@ void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t m
     warp.arrived_at_cluster = false;
   }
   context_.has_ended = false;
+  has_trapped_ = false;
   waits_since_.reset();
   for (AccessObserver* const observer : context_.observers) observer->block_begins(context_);
   stop(limits_.begin_block(number, memory_changes()));
@@ -172,6 +173,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
       any = true;
       run_turn(warp);
     }
+    if (has_trapped_) break;
     if (all_wait()) {
       if (release_met()) continue;
       waits_since_ = changes_for_others();
@@ -180,11 +182,12 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
     if (patience.operations == kRunsToItsEnd.operations && ++rounds_ % kRoundsPerLook != 0) continue;
     if (const auto progress = look_at_patience(patience)) return *progress;
   }
-  if (any_at_cluster_barrier()) {
+  if (any_at_cluster_barrier() && !has_trapped_) {
     waits_since_ = changes_for_others();
     return BlockProgress::waits;
   }
-  if (std::ranges::any_of(warps_, [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; })) {
+  if (!has_trapped_ &&
+      std::ranges::any_of(warps_, [](const Warp& warp) { return warp.status == WarpStatus::at_barrier; })) {
     report_deadlock("");
   }
   end();
@@ -374,7 +377,8 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
                                        ? "a trap was executed"
                                        : assertion_text(warp.state, operation, lane));
       });
-      exit_lanes(warp, lanes);
+      exit_lanes(warp, warp.state.live);
+      has_trapped_ = launch_.has_trapped = true;
       return true;
     case OperationKind::read_clock: {
       const KernelClocks& clocks = configuration_.clocks;

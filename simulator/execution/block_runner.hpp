@@ -60,6 +60,11 @@ class BlockRunner {
   /// Whether anything has changed that the block, which has been left, may have waited for.
   bool can_go_on() const;
   bool has_ended() const { return context_.has_ended; }
+  /// Whether a trap has ended the block, and with it the grid. Until then its other warps were as far as their next
+  /// barrier, so that all assertions that fail together are reported.
+  bool has_trapped() const { return has_trapped_; }
+  /// Ends the block, in which nothing more can happen.
+  void end();
   /// Ends the block and reports why it waits for ever, now that no block can go on. `others` is appended to the report.
   void give_up(const std::string& others);
 
@@ -94,7 +99,6 @@ class BlockRunner {
   };
 
   LaneMask first_lanes(int warp) const;
-  void end();
   bool any_running() const;
   bool any_at_cluster_barrier() const;
   std::optional<BlockProgress> look_at_patience(const BlockPatience& patience);
@@ -183,6 +187,7 @@ class BlockRunner {
   std::optional<std::uint64_t> waits_since_;  // changes_for_others() at the time since which the block waits for them
   Repetition over_rounds_;                    // over the state of the whole block
   std::uint32_t rounds_ = 0;
+  bool has_trapped_ = false;
   struct {
     std::uint64_t changes = 0;  // changes for others at the last look
     std::uint64_t changed = 0;  // operations executed when `changes` last grew, or the block went on

@@ -559,7 +559,8 @@ std::optional<BlockProgress> BlockRunner::look_at_patience(const BlockPatience& 
 }
 
 void BlockRunner::give_up(const std::string& others) {
-  any_running() ? report_spinning(others) : report_deadlock(others);
+  // Whoever waits for a block that has trapped does not wait on a GPU, where the grid has ended.
+  if (!launch_.has_trapped) any_running() ? report_spinning(others) : report_deadlock(others);
   end();
 }
 

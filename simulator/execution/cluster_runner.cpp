@@ -51,12 +51,20 @@ BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
       if (!block->can_go_on()) continue;
       any = true;
       all_yield = block->go_on(patience) == BlockProgress::yields && all_yield;
+      if (block->has_trapped()) return end_all();
       meet();
     }
     if (ended() == blocks_.size()) return BlockProgress::ended;
     if (!any) return BlockProgress::waits;
     if (all_yield) return BlockProgress::yields;
   }
+}
+
+BlockProgress ClusterRunner::end_all() {
+  for (const auto& block : blocks_) {
+    if (!block->has_ended()) block->end();
+  }
+  return BlockProgress::ended;
 }
 
 /// Lets blocks pass the cluster's barrier when the warps of all blocks that have not ended have come to it.

@@ -36,6 +36,7 @@ class ClusterRunner {
 
  private:
   void meet();
+  BlockProgress end_all();
   std::uint64_t ended() const;
 
   Cluster cluster_;

@@ -45,6 +45,7 @@ struct RunningLaunch {
   std::atomic<std::uint64_t> blocks_ended{0};
   std::atomic<std::uint64_t> operations{0};
   std::atomic<std::uint64_t> first_stopped{~std::uint64_t{0}};
+  std::atomic<bool> has_trapped{false};
   std::mutex watching;
 };
 

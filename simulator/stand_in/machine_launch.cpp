@@ -32,6 +32,12 @@ Status status_of(const simulated::Finding& finding) {
   return kLaunchFailure;
 }
 
+/// Whether the kernel has ended itself. That ends the launch, and the context with it, even where findings are
+/// collected.
+bool is_trap(const simulated::Finding& finding) {
+  return finding.problem.starts_with("assertion") || finding.problem == "a trap was executed";
+}
+
 /// The cluster of the launch, or of its function; no blocks if neither has one. The device knows what the kernel was
 /// compiled with.
 Dim3 cluster_of(const Function& function, const LaunchRequest& request) {
@@ -149,7 +155,11 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
     }
     throw;
   }
-  if (!graphs().capture(request.stream, work)) run(work, request.stream);
+  if (graphs().capture(request.stream, work)) return;
+  run(work, request.stream);
+  if (!launches_block_) return;
+  synchronize(request.stream);
+  if (lost_ != kSuccess) throw Failure(lost_, why_lost_);
 }
 
 KernelWork Machine::kernel_work(Function& function, const LaunchRequest& request, void* const* arguments) {
@@ -228,7 +238,7 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
 void Machine::found_in(const Function& function, std::vector<simulated::Finding> findings) {
   for (simulated::Finding& one : findings) {
     if (one.kernel == function.name) one.configuration = function.configuration;
-    if (one.problem.starts_with("assertion ") || one.problem == "a trap was executed") {
+    if (is_trap(one)) {
       const Status status = status_of(one);
       lose(status,
            fmt::format("{} ended itself, and every later call answers {}", function.written, status_name(status)));

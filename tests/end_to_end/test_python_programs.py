@@ -129,6 +129,23 @@ def test_a_package_that_is_looked_for_first_is_prepared_and_own_settings_are_tol
     assert "TRITON_PTXAS_PATH=/other/ptxas was set before" in done.stderr
 
 
+@pytest.mark.parametrize("blocking, statuses", [("0", "0 719"), ("1", "719 719")])
+def test_a_launch_blocks_where_the_user_wants_it(tmp_path: Path, blocking: str, statuses: str) -> None:
+    text = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+cuda.cuModuleLoadData(ctypes.byref(module), b".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry f() { trap; ret; }")
+cuda.cuModuleGetFunction(ctypes.byref(function), module, b"f")
+print(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, None, None), cuda.cuCtxSynchronize())
+"""
+    done = simulated(tmp_path, text, env=dict(os.environ, CUDA_LAUNCH_BLOCKING=blocking))
+    assert done.stdout == statuses + "\n", done.stdout + done.stderr
+
+
 TESTS = """
 import ctypes
 cuda = ctypes.CDLL("libcudart.so.13")
@@ -156,6 +173,14 @@ def test_each_test_of_pytest_has_its_own_findings(tmp_path: Path) -> None:
     alone = subprocess.run([*words[:-1], "--co", "test_it.py"], cwd=tmp_path, env=dict(os.environ, PYTHONPATH=str(OURS), LD_LIBRARY_PATH=str(STAND_IN)),
                            capture_output=True, encoding="utf-8", check=False)
     assert alone.returncode == 0, "without a simulated GPU the plugin does nothing: " + alone.stdout + alone.stderr
+
+
+@needs_torch
+def test_torch_is_prepared_where_pytest_takes_all_files_for_tests(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\npython_files = *.py\n", encoding="utf-8")
+    (tmp_path / "it.py").write_text("import torch\ndef test_it(): assert torch.ones(3, device='cuda').sum() == 3\n", encoding="utf-8")
+    done = run("simulate", "--", PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "it.py", cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 KERNELS = """
@@ -268,6 +293,13 @@ def test_a_graph_computes_operators_again(tmp_path: Path) -> None:
     done = simulated(tmp_path, GRAPHS, python=PYTHON)
     assert done.stdout == "True True\nindex 7 is out of bounds for dimension 0 with size 3\nTrue\n", done.stdout + done.stderr
     assert findings(tmp_path) == [], done.stderr
+
+
+@needs_torch
+def test_triton_finds_the_driver_without_torch(tmp_path: Path) -> None:
+    """A linker may leave our libcuda.so.1 out of Triton's extensions: --as-needed."""
+    done = simulated(tmp_path, "import ctypes, sys, triton\nprint('torch' in sys.modules, ctypes.CDLL(None).cuInit(0))\n", python=PYTHON)
+    assert done.stdout == "False 0\n", done.stdout + done.stderr
 
 
 TORCH = """

@@ -38,11 +38,12 @@ void fill_with_zeros(WarpState& warp, const Operation& operation) {
     if (at == nullptr) return;
     std::memset(at, 0, bytes);
     ++block.memory_changes;
+    const SharedPlace place = shared_place(block, operation, address);
     Addresses addresses;
-    addresses.fill(address);
+    addresses.fill(place.offset);
     for (AccessObserver* const observer : block.observers) {
       observer->access({&operation, &warp, Space::shared, &addresses, LaneMask{1} << lane, static_cast<int>(bytes),
-                        AccessKind::store});
+                        AccessKind::store, place.owner});
     }
   });
 }

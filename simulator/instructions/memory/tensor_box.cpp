@@ -11,23 +11,18 @@ namespace {
 
 constexpr std::size_t kRows = 4;  // of .tile::gather4
 
-/// An address beyond every allocation, aligned for every type, where sums exceed 64 bits.
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0} << 8;
-
 std::uint64_t inner_bytes(const TensorMap& map) {
   return map.copied(0) * static_cast<std::uint64_t>(bits_of(map.type)) / 8;
 }
 
-/// Adds the part of the box's row at these coordinates that is inside the tensor.
+/// Adds the part of the box's row at these coordinates that is inside the tensor. Addresses are sums modulo 2^64:
+/// tensor maps of ragged tensors have strides that go back so (Triton's tools/ragged_tma.py).
 void add_row(const TensorMap& map, const std::array<std::int64_t, 5>& coordinates, std::size_t first_byte,
              std::vector<BoxRow>& rows) {
   std::uint64_t address = map.address;
-  bool wraps = false;
   for (std::size_t i = 1; i < map.rank; ++i) {
     if (coordinates[i] < 0 || static_cast<std::uint64_t>(coordinates[i]) >= map.sizes[i]) return;
-    std::uint64_t distance = 0;
-    wraps |= __builtin_mul_overflow(static_cast<std::uint64_t>(coordinates[i]), map.strides[i - 1], &distance);
-    wraps |= __builtin_add_overflow(address, distance, &address);
+    address += static_cast<std::uint64_t>(coordinates[i]) * map.strides[i - 1];
   }
   const auto size = static_cast<std::int64_t>(map.sizes[0]);
   const std::int64_t begin = std::max<std::int64_t>(coordinates[0], 0);
@@ -35,8 +30,7 @@ void add_row(const TensorMap& map, const std::array<std::int64_t, 5>& coordinate
   if (begin >= end) return;
   const int bits = bits_of(map.type);
   const auto bytes = [bits](std::int64_t elements) { return static_cast<std::uint64_t>(elements * bits / 8); };
-  wraps |= __builtin_add_overflow(address, bytes(begin), &address);
-  rows.push_back({wraps ? kNowhere : address, first_byte + bytes(begin - coordinates[0]), bytes(end - begin)});
+  rows.push_back({address + bytes(begin), first_byte + bytes(begin - coordinates[0]), bytes(end - begin)});
 }
 
 std::vector<BoxRow> tile_rows(const TensorMap& map, const BoxPlace& place) {

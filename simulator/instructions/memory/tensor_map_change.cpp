@@ -11,6 +11,7 @@
 #include "simulator/instructions/instruction_decoder.hpp"
 #include "simulator/instructions/memory/bulk_write.hpp"
 #include "simulator/memory/tensor_map.hpp"
+#include "simulator/state/cluster.hpp"
 #include "simulator/state/lane_access.hpp"
 
 namespace convladder::simulated {
@@ -66,11 +67,13 @@ constexpr Field kFields[] = {
 
 void observe(const WarpState& warp, const Operation& operation, int lane, const Region& region, AccessKind kind) {
   if (warp.block->observers.empty()) return;
+  const SharedPlace place = region.space == Space::shared ? shared_place(*warp.block, operation, region.address)
+                                                          : SharedPlace{nullptr, region.address};
   Addresses addresses;
-  addresses.fill(region.address);
+  addresses.fill(place.offset);
   for (AccessObserver* const observer : warp.block->observers) {
-    observer->access(
-        {&operation, &warp, region.space, &addresses, LaneMask{1} << lane, static_cast<int>(region.bytes), kind});
+    observer->access({&operation, &warp, region.space, &addresses, LaneMask{1} << lane, static_cast<int>(region.bytes),
+                      kind, place.owner});
   }
 }
 

@@ -83,6 +83,19 @@ TEST(SimulatedBarriers, ATrapEndsTheLaunch) {
   EXPECT_THAT(breakpoint.fault(), HasSubstr("a trap was executed: 'brkpt' in test"));
 }
 
+TEST(SimulatedBarriers, WithCheckersATrapEndsItsBlockToo) {
+  // The other lanes of its warp do not go on without it, and other warps go no further than their barrier.
+  LaneKernel kernel(
+      "and.b32 %r2, %r1, 31; setp.eq.u32 %p1, %r2, 3; @%p1 trap; shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1;\n"
+      "WAIT: bar.sync 0; ld.volatile.shared.u32 %r4, [0]; setp.eq.u32 %p2, %r4, 0; @%p2 bra WAIT;\n"
+      "st.global.u32 [%rd4], %r1; ret;",
+      Words(64), 64);
+  const std::vector<Finding> found = kernel.findings(64, 16);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(to_text(found[0]), HasSubstr("a trap was executed: 'trap' in test"));
+  EXPECT_EQ(found[0].count, 2U);  // each warp has one
+}
+
 TEST(SimulatedHints, ChangeNothing) {
   LaneKernel kernel(
       "griddepcontrol.wait; setmaxnreg.inc.sync.aligned.u32 64; setmaxnreg.dec.sync.aligned.u32 40; pmevent 7;\n"

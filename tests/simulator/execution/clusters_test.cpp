@@ -144,6 +144,24 @@ TEST(SimulatedCluster, AProductOfAWarpGroupReadsItsOwnBlock) {
   }
 }
 
+TEST(SimulatedCluster, EachBlockChangesATensorMapOfItsOwn) {
+  // The checkers see the places in the block's own shared memory, whatever its rank.
+  const std::string body =
+      "mov.u32 %r7, 0; st.shared.u32 [%r6], %r7; bar.sync 0; @!%p1 bra DONE;\n"
+      "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r6], 1;\n"
+      "mov.u64 %rd7, 16; st.bulk.weak.shared::cta [%r6+128], %rd7, 0; DONE: bar.sync 0;\n"
+      "@%p1 ld.shared.u32 %r7, [%r6+140]; " +
+      kMeet + "st.global.u32 [%rd4], %r7; ret;";
+  EXPECT_THAT(ClusterKernel(body).findings({2}, {2}), IsEmpty());
+}
+
+TEST(SimulatedCluster, ATrapEndsAllItsBlocks) {
+  const std::string body = "setp.eq.u32 %p2, %r3, 1; @%p2 trap; " + kMeet + "st.global.u32 [%rd4], %r5; ret;";
+  const std::vector<std::string> found = ClusterKernel(body).findings({2}, {2});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0], HasSubstr("a trap was executed"));
+}
+
 TEST(SimulatedCluster, NumbersItsBlocks) {
   const std::string body =
       "mov.u32 %r7, %ctaid.y; mov.u32 %r8, %nctaid.x; mad.lo.u32 %r7, %r7, %r8, %r2; mul.wide.u32 %rd3, %r7, 32;\n"

@@ -229,6 +229,16 @@ TEST(WaitingBlocks, MeetAsCooperativeGroupsLetThem) {
   EXPECT_THAT(GridKernel(body).fault(4, 32), HasSubstr("a trap was executed"));
 }
 
+TEST(WaitingBlocks, ForOneThatHasTrappedAreNoFinding) {
+  // On a GPU the trap ends the grid, so nobody waits for ever.
+  GridKernel kernel(
+      "setp.eq.u32 %p2, %r2, 1; @%p2 trap; WAIT: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.eq.u32 %p4, %r5, 0;\n"
+      "@%p4 bra WAIT; ret;");
+  const std::vector<Finding> found = kernel.launch(3, 32, 1, true).findings.findings();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(to_text(found[0]), HasSubstr("a trap was executed"));
+}
+
 TEST(WaitingBlocks, ThatNobodyCanHelpAreReported) {
   const std::string lost = "WAIT: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.eq.u32 %p4, %r5, 0; @%p4 bra WAIT; ret;";
   EXPECT_THAT(GridKernel(lost).fault(3, 32), HasSubstr("nor can another block: 3 wait, 0 have ended"));

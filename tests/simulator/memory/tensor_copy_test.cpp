@@ -66,6 +66,24 @@ TEST(TensorCopy, LoadsTheBoxThatTheReferenceHas) {
   }
 }
 
+TEST(TensorCopy, AddsUpAddressesModulo64Bits) {
+  // Rows 5 to 7 of a tensor as one of its own, as Triton's tools/ragged_tma.py describes it: 2^30 times the last stride
+  // is 2^30 rows less, and the second dimension ends behind the third row.
+  constexpr int kFar = 1 << 30;
+  Case box;
+  box.tensor.type = 7;  // float32
+  box.element = 4;
+  box.tensor.sizes = {8, kFar, 0x7fff0000, 0x7fff0000};
+  box.tensor.strides = {32, 32, (std::uint64_t{1} << 36) - 32};
+  box.box = {8, 4, 1, 1};
+  box.first = {0, kFar - 3, 5 + 3, kFar};
+  const Bytes values = noise_bytes(20 * 32);
+  const Bytes shared = load(box, values).shared;
+  Bytes expected(values.begin() + 5 * 32, values.begin() + 8 * 32);
+  expected.resize(4 * 32);  // with zeros
+  EXPECT_EQ(Bytes(shared.begin(), shared.begin() + 4 * 32), expected);
+}
+
 TEST(TensorCopy, LoadsColumnsOfPixels) {
   std::mt19937 random(2);
   for (int i = 0; i < 60; ++i) {

@@ -10,6 +10,7 @@ from typing import Any
 
 # The function that gets a module of theirs when it has been executed: of a file beside this one.
 _ACTIONS = {
+    "_pytest.assertion": "imports.stay_in_front",
     "cuda.bindings._internal.runtime": "front_ends.use_our_runtime",
     "cuda.bindings._internal.runtime_ptds": "front_ends.use_our_runtime",
     "cupy": "front_ends.give_each_array_its_own_memory",
@@ -19,7 +20,7 @@ _ACTIONS = {
     "torch._inductor.runtime.benchmarking": "benchmarks.replace_those_of_inductor",
     "torch._inductor.runtime.static_triton_launcher": "triton_kernels.tell_configurations_of_inductor",
     "torch._inductor.runtime.triton_heuristics": "benchmarks.keep_arguments_on_the_gpu",
-    "triton": "triton_kernels.find_ptxas",
+    "triton": "triton_kernels.let_triton_link_and_assemble",
     "triton.compiler.compiler": "triton_kernels.tell_configurations",
     "triton.runtime.autotuner": "triton_kernels.tell_trials",
     "triton.testing": "benchmarks.replace_those_of_triton",
@@ -49,6 +50,19 @@ class _AfterImport:
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+def stay_in_front(assertion: ModuleType) -> None:
+    """`assertion`: _pytest.assertion. Pytest puts a finder in front, which loads torch itself where `python_files` matches all files: ours
+    goes in front of it."""
+    install = assertion.install_importhook
+
+    def install_importhook(config: Any) -> Any:
+        hook = install(config)
+        sys.meta_path.sort(key=lambda finder: not isinstance(finder, _AfterImport))
+        return hook
+
+    assertion.install_importhook = install_importhook  # type: ignore[attr-defined]
 
 
 def prepare() -> None:

@@ -13,8 +13,10 @@ from convladder.findings import findings_so_far
 _LONGEST_CONSTANT = 40  # characters
 
 
-def find_ptxas(triton: ModuleType) -> None:
-    """Tells our ptxas where Triton's is."""
+def let_triton_link_and_assemble(triton: ModuleType) -> None:
+    """Tells our ptxas where Triton's is. A linker that leaves out what it sees no use of (--as-needed) links Triton's extensions without
+    our libcuda.so.1, which only needs the library that has the functions: without torch nobody else would bring them in."""
+    ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
     own = os.path.join(os.path.dirname(triton.__file__ or ""), "backends", "nvidia", "bin")
     for name, variable in (("ptxas", "PTXAS"), ("ptxas-blackwell", "PTXAS_BLACKWELL")):
         if os.access(os.path.join(own, name), os.X_OK):

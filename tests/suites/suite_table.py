@@ -1,0 +1,37 @@
+"""Suites of others. Each is read from a folder that an environment variable names: a checkout of its source. To add one, add a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Files are globs, relative to the folder."""
+
+    name: str
+    variable: str
+    """Names the folder."""
+    source: str
+    """Where a user gets it."""
+    tests: tuple[str, ...] = ()
+    """Files of pytest."""
+    programs: tuple[str, ...] = ()
+    """Each is run as a program, and is one test. Its benchmarks by triton.testing keep one size each."""
+    program_arguments: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the program's path."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why, by the globs of tests (`FILE`, `FILE::FUNCTION` or `FILE::FUNCTION[PARAMETERS]`) that are not run."""
+
+
+_TRITON = "a checkout of github.com/triton-lang/triton"
+
+SUITES = (
+    Suite("triton-language", "CONVLADDER_TRITON_SOURCE", _TRITON, tests=("python/test/unit/language/test_*.py",)),
+    Suite("triton-runtime", "CONVLADDER_TRITON_SOURCE", _TRITON, tests=("python/test/unit/runtime/test_*.py",)),
+    Suite("triton-cuda", "CONVLADDER_TRITON_SOURCE", _TRITON, tests=("python/test/unit/cuda/test_*.py",)),
+    Suite("triton-gluon", "CONVLADDER_TRITON_SOURCE", _TRITON, tests=("python/test/gluon/test_*.py",)),
+    Suite("triton-tutorials", "CONVLADDER_TRITON_SOURCE", _TRITON, programs=("python/tutorials/0[1-9]-*.py",), tests=("python/tutorials/06-*.py",),
+          program_arguments={"python/tutorials/09-persistent-matmul.py": ("-K", "64")},
+          left_out={"python/tutorials/*-cpu.py*": "Triton for CPUs"}),
+)
