@@ -210,8 +210,6 @@ void Machine::open_context() {
     }
   }
   has_context_ = true;
-  const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");  // the driver reads it here
-  launches_block_ = blocking != nullptr && std::string_view(blocking) != "" && std::string_view(blocking) != "0";
 }
 
 void Machine::reset(const DeviceContext& context) {

@@ -357,9 +357,8 @@ class Machine {
   Status lost_ = kSuccess;
   std::string why_lost_;
   bool has_context_ = false;
-  bool launches_block_ = false;  // they return when the kernel has run, with its error
-  int exclusive_lock_ = -1;      // a file, locked by the one process with a context
-  std::string blind_checkers_;   // as the device says
+  int exclusive_lock_ = -1;     // a file, locked by the one process with a context
+  std::string blind_checkers_;  // as the device says
   bool finished_ = false;
   bool calls_ever_ = false;
 };

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "devices/kernel_resources.hpp"
 #include "simulator/counters/launch_counts.hpp"
@@ -36,6 +38,16 @@ Status status_of(const simulated::Finding& finding) {
 /// collected.
 bool is_trap(const simulated::Finding& finding) {
   return finding.problem.starts_with("assertion") || finding.problem == "a trap was executed";
+}
+
+/// Whether a launch returns when the kernel has run, with its error. The driver looks when it makes a context. Ours is
+/// there from the first question about a device on, when a program may still set the variable: so at the first launch.
+bool launches_block() {
+  static const bool block = [] {
+    const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return text != nullptr && std::string_view(text) != "" && std::string_view(text) != "0";
+  }();
+  return block;
 }
 
 /// The cluster of the launch, or of its function; no blocks if neither has one. The device knows what the kernel was
@@ -157,7 +169,7 @@ void Machine::launch(Function& function, const LaunchRequest& request, void* con
   }
   if (graphs().capture(request.stream, work)) return;
   run(work, request.stream);
-  if (!launches_block_) return;
+  if (!launches_block()) return;
   synchronize(request.stream);
   if (lost_ != kSuccess) throw Failure(lost_, why_lost_);
 }

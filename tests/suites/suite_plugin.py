@@ -88,23 +88,21 @@ def _drawn(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for item in items if item.nodeid in chosen]
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps what is drawn and not done."""
-    def why_left_out(item: pytest.Item) -> str | None:
-        for pattern, why in _ORDER["left_out"].items():
-            if fnmatch.fnmatchcase(item.nodeid, pattern.replace("[", "[[]")) or fnmatch.fnmatchcase(item.nodeid.partition("[")[0], pattern):
-                return str(why)
-        return None
+def _why_left_out(item: pytest.Item) -> str | None:
+    names = (item.nodeid, item.nodeid.partition("[")[0])
+    for pattern, why in _ORDER["left_out"].items():
+        if any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for name in names):
+            return str(why)
+    return None
 
-    kept = []
-    for item in _drawn(items):
-        if item.nodeid in _ORDER["done"]:
-            continue
-        why = why_left_out(item)
-        if why is None:
-            kept.append(item)
-        else:
-            _record(id=item.nodeid, outcome="left out", why=why, seconds=0, findings=[])
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps what is drawn and not done. What is left out is not drawn, and is told once a function."""
+    left_out = {item.nodeid.partition("[")[0]: why for item in items if (why := _why_left_out(item)) is not None}
+    for function, why in left_out.items():
+        if function not in _ORDER["done"]:
+            _record(id=function, outcome="left out", why=why, findings=[], seconds=0)
+    kept = [item for item in _drawn([item for item in items if _why_left_out(item) is None]) if item.nodeid not in _ORDER["done"]]
     _record(collected=len(items), kept=len(kept))
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
