@@ -30,6 +30,8 @@ void launches() {
   EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 3, &offset, &size));
   int value = 0;
   EXPECT_OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+  EXPECT_OK(cuFuncSetBlockShape(function, 32, 1, 1));
+  EXPECT_STATUS(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(function, 32, 0, 1));
   EXPECT(value == 1024);
   const char* name = nullptr;
   EXPECT_OK(cuFuncGetName(&name, function));

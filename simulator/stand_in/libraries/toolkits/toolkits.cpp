@@ -101,7 +101,7 @@ fs::path find_compiler() {
 
 void* open_real_library(std::vector<std::string> names) {
   const std::vector<fs::path> loaded = loaded_libraries();
-  std::ranges::stable_partition(names, [&](const std::string& name) {
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
     return std::ranges::any_of(loaded, [&](const fs::path& library) { return library.filename() == name; });
   });
   const fs::path own = own_folder();
