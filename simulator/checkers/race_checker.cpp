@@ -235,8 +235,14 @@ RaceChecker::Clocks RaceChecker::released_by(const WarpState& warp, LaneMask lan
 void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
   enter(*warp.block);
   now_->has_fenced = now_->has_fenced || for_other_blocks;
+  now_->has_acquired = now_->has_acquired || (for_other_blocks && now_->has_read);
   now_->seen[warp.index].join(now_->read[warp.index]);
   now_->fenced[warp.index] = released_by(warp, warp.mask);
+}
+
+void RaceChecker::shown_to_asynchronous(const WarpState& warp) {
+  enter(*warp.block);
+  now_->for_asynchronous.join(released_by(warp, warp.mask));
 }
 
 void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
@@ -292,7 +298,8 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   if (access.kind != AccessKind::store) (acquires ? now_->seen[warp] : now_->read[warp]).join(released);
   if (access.kind != AccessKind::load) released.join(released_now());
   if (is_shared) return;
-  now_->has_acquired = true;
+  now_->has_read = now_->has_read || access.kind != AccessKind::store;
+  now_->has_acquired = now_->has_acquired || (now_->has_read && (acquires || now_->has_fenced));
   if (!releases && !now_->has_fenced) return;
   const Clocks own = released_by(*access.warp, access.mask);
   const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
@@ -494,7 +501,9 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, c
     return Touch{access, lane, part.byte + (i << part.shift), std::uint64_t{1} << part.shift, now};
   };
   const bool is_load = access.kind == AccessKind::load;
+  const bool needs_fence = is_load && now.is_asynchronous != 0 && access.space == ptx::Space::shared;
   for (std::uint64_t i = 0; i < count; ++i) {
+    if (needs_fence) judge_asynchronous_read(touch_of(i), part.units[i]);
     const bool is_coming = coming != nullptr && coming[i].clock != 0;
     if (!is_coming && touch_in_order(part.units[i], now, is_load)) [[likely]]
       continue;

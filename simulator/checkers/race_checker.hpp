@@ -8,9 +8,10 @@
 // cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
 // cluster does afterwards. For a block that copies into another one's shared memory, such a copy is in order once it
 // has arrived there: who waits for it is the other block. Accesses of other blocks are never ordered, with one
-// exception: what a block has released anywhere in global memory it has released to all blocks that do a strong access
-// there themselves (the "last block" idiom). Strong accesses, such as atomics, do not race with one another;
-// neither does a load race with changes of the same place if the kernel then compares and swaps exactly there.
+// exception: what a block has released anywhere in global memory it has released to all blocks that acquire anything
+// there themselves (the "last block" idiom), or read there by a strong access and have a fence somewhere. Strong
+// accesses, such as atomics, do not race with one another; neither does a load race with changes of the same place if
+// the kernel then compares and swaps exactly there.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
 // at another word or not at all.
@@ -20,6 +21,9 @@
 //
 // Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them. By then
 // all that the four did before the product is done as well.
+//
+// Copies in bulk and products read what threads have stored in shared memory only after a fence.proxy.async behind the
+// store. (For data that cp.async has brought this is not asked: nobody writes the fence there.)
 //
 // Two lanes that store the same value to the same place in one instruction are in order. Four kinds of races have no
 // effect, and are notes: equal values written twice, numbers that are equal but for their last bits, values in shared
@@ -57,6 +61,7 @@ class RaceChecker final : public AccessObserver {
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void lanes_met(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
+  void shown_to_asynchronous(const WarpState& warp) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
@@ -181,6 +186,8 @@ class RaceChecker final : public AccessObserver {
   // The other half, in race_effects.cpp: whether a race has an effect.
   void judge_read_after_write(const Touch& touch, const Unit& unit);
   WriteRace judge_write_after_write(const Touch& touch, const Unit& unit, Access& now);
+  bool has_met_since(const Access& reader, const Touch& touch) const;
+  void judge_asynchronous_read(const Touch& touch, const Unit& unit);
   void judge_write_after_read(const Touch& touch, const Access& reader);
   void report(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
   Pending pending(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
@@ -238,6 +245,7 @@ class RaceChecker final : public AccessObserver {
     std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: released by its arrivals up to its last phase's end
     std::array<Clocks, kMostWarps> fenced{};       ///< the clocks that each warp's strong writes release
     std::array<Clocks, kMostWarps> read{};         ///< the clocks that each warp's next fence acquires
+    Clocks for_asynchronous{};                     ///< the clocks of stores that copies and products may read
     Clocks for_cluster{};                          ///< the clocks ordered before all that its cluster does from now on
     std::array<std::uint32_t, kMostWarps> committed{};  ///< groups of products, by warp
     /// By group of warps and number of a group of products: what the four have done before the last of them.
@@ -245,7 +253,8 @@ class RaceChecker final : public AccessObserver {
     std::array<Met, kMostWarps> met{};
     std::map<int, OfLanes> of_lanes;  ///< by warp: of warps of which some lanes have met since all have
     bool has_fenced = false;
-    bool has_acquired = false;  ///< has done a strong access in global memory
+    bool has_read = false;      ///< by a strong access in global memory
+    bool has_acquired = false;  ///< has read so, and either as an acquire or with a fence before or behind
     std::vector<LateLoad> late_loads;
   };
   /// Makes this block the one that the next accesses belong to.

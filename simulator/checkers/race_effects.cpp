@@ -256,8 +256,27 @@ void RaceChecker::judge_read_after_write(const Touch& touch, const Unit& unit) {
   if (uses == nullptr || !uses->is_only_stored) return report(touch, earlier, kReadAfterWrite, "");
   constexpr const char* kUnused = "the thread does not use the value";
   if (uses->stores.empty()) return report(touch, earlier, kReadAfterWrite, kUnused);
-  now_->late_loads.push_back({touch.access.operation->instruction, touch.access.warp->index, LaneMask{1} << touch.lane,
+  const LaneMask users = uses->reaches_lanes ? ~LaneMask{0} : LaneMask{1} << touch.lane;
+  now_->late_loads.push_back({touch.access.operation->instruction, touch.access.warp->index, users,
                               pending(touch, earlier, kReadAfterWrite, kUnused)});
+}
+
+/// A copy or product that reads shared memory in order with the last store there, of which it may see nothing
+/// nevertheless (PTX ISA 9.0, 8.6 and 9.7.13.4: proxies).
+void RaceChecker::judge_asynchronous_read(const Touch& touch, const Unit& unit) {
+  const Access& writer = unit.writer;
+  if (writer.clock == 0 || writer.block != touch.now.block || writer.is_asynchronous != 0) return;
+  if (now_->for_asynchronous.has(clock_index(writer), writer.thread % kLanes, writer.clock)) return;
+  if (program_.kernel->instructions[writer.instruction].opcode.starts_with("cp.async")) return;
+  if (!ordered(writer, touch.now)) return;  // a race in any case
+  report(touch, writer, "read after write, without fence.proxy.async,", "");
+}
+
+/// Whether the reader's lane and the one of the touch, of one warp, have exchanged anything since.
+bool RaceChecker::has_met_since(const Access& reader, const Touch& touch) const {
+  const Met& met = now_->met[touch.access.warp->index];
+  const LaneMask both = LaneMask{1} << (reader.thread % kLanes) | LaneMask{1} << touch.lane;
+  return met.clock >= reader.clock && (met.lanes & both) == both;
 }
 
 void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reader) {
@@ -273,7 +292,10 @@ void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reade
     const LaneMask lane = LaneMask{1} << (reader.thread % kLanes);
     const bool is_of_one_warp = reader.block == now.block && static_cast<int>(reader.thread / kLanes) == warp;
     const bool is_only_use = uses->stores == std::vector{touch.access.operation->instruction};
-    if (is_of_one_warp && is_only_use && (touch.access.mask & lane) == 0) {
+    if (is_of_one_warp && uses->reaches_lanes && has_met_since(reader, touch)) {
+      return report(touch, reader, kWriteAfterRead, "the other thread had its value before, to give it to others");
+    }
+    if (is_of_one_warp && is_only_use && !uses->reaches_lanes && (touch.access.mask & lane) == 0) {
       now_->late_loads.push_back({load, warp, lane, pending(touch, reader, kWriteAfterRead, kUnused)});
       return;
     }

@@ -18,13 +18,17 @@ using ptx::OperandKind;
 
 /// Instructions that compute their first operand from the others, lane by lane, and do nothing else.
 bool only_computes(std::string_view opcode) {
-  constexpr std::string_view words[] = {
-      "abs",  "add", "addc", "and",  "bfe",  "bfi",   "brev", "clz",   "cnot", "copysign", "cos", "cvt", "cvta",
-      "div",  "ex2", "fma",  "fns",  "lg2",  "lop3",  "mad",  "madc",  "max",  "min",      "mov", "mul", "mul24",
-      "neg",  "not", "or",   "popc", "prmt", "rcp",   "rem",  "rsqrt", "sad",  "shf",      "shl", "shr", "sin",
-      "sqrt", "sub", "subc", "tanh", "xor",  "mad24", "bmsk", "szext", "dp2a", "dp4a"};
+  constexpr std::string_view words[] = {"abs",      "add",   "addc", "and",  "bfe",  "bfi",  "brev",  "clz",   "cnot",
+                                        "copysign", "cos",   "cvt",  "cvta", "div",  "ex2",  "fma",   "fns",   "lg2",
+                                        "lop3",     "mad",   "madc", "max",  "min",  "mov",  "mul",   "mul24", "neg",
+                                        "not",      "or",    "popc", "prmt", "rcp",  "rem",  "rsqrt", "sad",   "shf",
+                                        "shl",      "shr",   "sin",  "sqrt", "sub",  "subc", "tanh",  "xor",   "mad24",
+                                        "bmsk",     "szext", "dp2a", "dp4a", "selp", "setp", "set",   "slct",  "testp"};
   return std::ranges::find(words, opcode.substr(0, opcode.find('.'))) != std::end(words);
 }
+
+/// Instructions that give lanes of a warp a value of others, and do nothing else: the second operand of shuffles.
+bool only_exchanges(std::string_view opcode) { return opcode.starts_with("shfl.") || opcode.starts_with("redux."); }
 
 bool is_plain_load(std::string_view opcode) { return opcode.starts_with("ld.") && !opcode.starts_with("ld.param"); }
 
@@ -61,7 +65,8 @@ std::span<const Operand> elements_of(const Operand& operand) {
 void follow(const Instruction& instruction, int number, std::set<int>& values, ValueUses& uses) {
   const auto& operands = instruction.operands;
   const auto is_read = [&values](const Operand& operand) { return reads_any(operand, values); };
-  if (instruction.predicate >= 0 && values.contains(instruction.predicate)) uses.is_only_stored = false;
+  const bool decides = instruction.predicate >= 0 && values.contains(instruction.predicate);
+  if (decides && !only_computes(instruction.opcode)) uses.is_only_stored = false;
   if (operands.empty()) return;
   const std::string_view opcode = instruction.opcode;
   if (is_plain_store(opcode)) {
@@ -72,12 +77,13 @@ void follow(const Instruction& instruction, int number, std::set<int>& values, V
   const std::span<const Operand> sources = std::span(operands).subspan(1);
   if (is_plain_load(opcode) && std::ranges::none_of(sources, is_read)) return;  // it may define one of them anew
   if (only_computes(opcode)) {
-    if (std::ranges::any_of(sources, is_read)) add_registers(operands[0], values);
+    if (decides || std::ranges::any_of(sources, is_read)) add_registers(operands[0], values);
     return;
   }
-  const bool is_choice = opcode.starts_with("selp") && operands.size() == 4;
-  if (is_choice && !is_read(operands[3])) {
-    if (is_read(operands[1]) || is_read(operands[2])) add_registers(operands[0], values);
+  if (only_exchanges(opcode) && std::ranges::none_of(sources.subspan(1), is_read)) {
+    if (!is_read(sources[0])) return;
+    uses.reaches_lanes = true;
+    add_registers(operands[0], values);
     return;
   }
   if (std::ranges::any_of(operands, is_read)) uses.is_only_stored = false;

@@ -43,10 +43,26 @@ class Lexer {
     ++at_;
   }
 
+  void skip_line() {
+    while (!done() && peek() != '\n') advance();
+  }
+
+  /// LLVM counts the lines of an assembler statement on from the line of the source that it stands at, and gives each a
+  /// `.loc`: "ld" in the third line of a masked load of Triton would be two lines further down in the file. The `.loc`
+  /// before the statement is the one that is right, and the one that has the callers.
+  void note_comment(std::string_view comment) {
+    if (comment.starts_with("// begin inline asm")) in_assembler_ = true;
+    if (comment.starts_with("// end inline asm")) in_assembler_ = false;
+  }
+
   void skip_space() {
     while (!done()) {
       if (peek() == '/' && peek(1) == '/') {
-        while (!done() && peek() != '\n') advance();
+        const std::size_t begin = at_;
+        skip_line();
+        note_comment(source_.substr(begin, at_ - begin));
+      } else if (in_assembler_ && source_.substr(at_).starts_with(".loc") && !continues_word(peek(4))) {
+        skip_line();
       } else if (peek() == '/' && peek(1) == '*') {
         const Position start = position();
         advance();
@@ -191,6 +207,7 @@ class Lexer {
   std::size_t at_ = 0;
   int line_ = 1;
   std::size_t line_start_ = 0;
+  bool in_assembler_ = false;
 };
 
 }  // namespace

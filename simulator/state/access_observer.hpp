@@ -66,6 +66,9 @@ class AccessObserver {
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, for a fence of
   /// gpu or system scope (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
+  /// All that the warp's lanes have stored in shared memory so far, and seen of others, is there for copies and
+  /// products that read it asynchronously (fence.proxy.async).
+  virtual void shown_to_asynchronous(const WarpState& /*warp*/) {}
   /// A lane begins a copy that takes effect later: from now on it may read its sources (a store has none) and write its
   /// destinations, of which there is at least one. `copy` is its number, from 1 on in each block.
   virtual void copy_begins(std::span<const WarpAccess> /*sources*/, std::span<const WarpAccess> /*destinations*/,

@@ -26,7 +26,7 @@ testing::Matcher<Finding> says(const std::string& text) { return Field(&Finding:
 
 /// What racecheck finds in a block of `threads` threads. %r1 = %tid.x, %rd1 = 1024 words of memory that are zero, %rd2
 /// = the thread's own word there, `s` = 256 bytes of shared memory, at %r2.
-std::vector<Finding> races(const std::string& body, unsigned threads = 128) {
+std::vector<Finding> races(const std::string& body, unsigned threads = 128, unsigned blocks = 1) {
   KernelRun kernel(kernel_text(".param .u64 out",
                                ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .f32 %f<20>;\n"
                                ".shared .align 16 .b8 s[256];\n"
@@ -35,6 +35,7 @@ std::vector<Finding> races(const std::string& body, unsigned threads = 128) {
                                    body + "\nret;"));
   kernel.set(0, kernel.array(std::vector<std::uint32_t>(1024), "out"));
   LaunchConfiguration configuration;
+  configuration.grid = {blocks};
   configuration.block = {threads};
   configuration.collect_findings = true;
   std::optional<RaceChecker> checker;
@@ -133,6 +134,53 @@ TEST(RaceEffects, ALateValueThatLeadsToAnAddressIsAFinding) {
 TEST(RaceEffects, ALateValueThatDecidesIsAFinding) {
   EXPECT_THAT(races("ld.global.b32 %r3, [%rd1]; setp.eq.u32 %p1, %r1, 0; mov.b32 %r4, 5;\n"
                     "@%p1 st.global.b32 [%rd1], %r4; setp.eq.u32 %p2, %r3, 0; @%p2 st.global.b32 [%rd2+512], %r4;"),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+}
+
+/// Both warps load the same 32 words and sum them up; those of `stores` store what they have.
+std::string sum_in_place(const std::string& stores, const std::string& after = "") {
+  return "and.b32 %r3, %r1, 31; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd5, %rd1, %rd4; ld.global.b32 %r4, [%rd5];\n"
+         "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; add.u32 %r6, %r4, %r5; setp.eq.u32 %p2, %r6, 7;\n"
+         "selp.b32 %r7, 1, %r6, %p2;\n" +
+         after + stores + " st.global.b32 [%rd5], %r7;";
+}
+
+TEST(RaceEffects, AWarpThatHasAllValuesOfAnotherAndStoresNoneIsANote) {
+  EXPECT_THAT(races("setp.lt.u32 %p1, %r1, 32;" + sum_in_place("@%p1"), 64),
+              testing::Each(AllOf(is_note, says("does not use the value"))));
+  EXPECT_THAT(races(sum_in_place(""), 64), testing::Contains(AllOf(is_finding, says("read after write"))));
+  EXPECT_THAT(races("setp.lt.u32 %p1, %r1, 33;" + sum_in_place("@%p1"), 64),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+  EXPECT_THAT(races("setp.lt.u32 %p1, %r1, 32;" + sum_in_place("@%p1", "@%p2 bra far; far:"), 64),
+              testing::Contains(AllOf(is_finding, says("read after write"))));
+}
+
+TEST(RaceEffects, LanesThatGotTheOthersValueStoreBehindTheirLoads) {
+  const std::string load =
+      "shr.u32 %r3, %r1, 4; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd5, %rd1, %rd4; ld.global.b32 %r4, [%rd5];";
+  const std::string shuffle = "shfl.sync.idx.b32 %r5, %r4, 0, 31, -1;";
+  const std::string store = "setp.eq.u32 %p1, %r1, 0; @%p1 st.global.b32 [%rd1+4], %r5;";
+  EXPECT_THAT(races(load + shuffle + store, 32), testing::Each(AllOf(is_note, says("had its value before"))));
+  EXPECT_THAT(races(load + "setp.eq.u32 %p1, %r1, 0; mov.b32 %r5, 1; @%p1 st.global.b32 [%rd1+4], %r5;" + shuffle +
+                        "st.global.b32 [%rd2+128], %r5;",
+                    32),
+              testing::Contains(AllOf(is_finding, says("write after read"))));
+}
+
+/// The second block reads what the first has written, if an exchange of a flag has told it so.
+std::string handed_over(const std::string& read) {
+  return "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; mov.b32 %r4, 1;\n"
+         "@%p1 st.global.b32 [%rd1], %r4; @%p1 atom.release.gpu.global.exch.b32 %r5, [%rd1+128], %r4;\n"
+         "@%p1 bra end; wait: " +
+         read +
+         " setp.eq.u32 %p2, %r6, 0; @%p2 bra wait; ld.global.b32 %r7, [%rd1]; st.global.b32 [%rd1+256], %r7;\nend:";
+}
+
+TEST(RaceBetweenBlocks, AFlagThatIsReadRelaxedOrdersNothing) {
+  EXPECT_THAT(races(handed_over("atom.acquire.gpu.global.or.b32 %r6, [%rd1+128], 0;"), 1, 2), IsEmpty());
+  EXPECT_THAT(races(handed_over("atom.relaxed.gpu.global.or.b32 %r6, [%rd1+128], 0; fence.acq_rel.gpu;"), 1, 2),
+              IsEmpty());
+  EXPECT_THAT(races(handed_over("atom.relaxed.gpu.global.or.b32 %r6, [%rd1+128], 0;"), 1, 2),
               testing::Contains(AllOf(is_finding, says("read after write"))));
 }
 

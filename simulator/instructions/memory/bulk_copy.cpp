@@ -32,23 +32,24 @@ constexpr std::uint64_t kUnit = 16;  // of addresses and sizes of copies
 // --- execution ------------------------------------------------------------------------------------------------------
 
 /// Sends the data that a lane's copy has read to one destination. The mbarrier is that of a copy that is not in a
-/// group.
+/// group: a copy whose source is a fault (null) brings zeros, so that nobody is said to wait forever on top of it.
 template <Space kDestination, Space kSource>
 void begin_copy(WarpState& warp, const Operation& operation, int lane, const BulkRead& read, const std::byte* source,
                 U64 to, U64 mbarrier) {
   BlockContext& block = *warp.block;
   std::byte* const destination =
       reach_region(warp, operation, lane, {kDestination, to, read.bytes, kUnit}, AccessKind::store);
-  if (source == nullptr || destination == nullptr) return;
+  if (destination == nullptr || (source == nullptr && kDestination == Space::global)) return;
   BulkWrite write{warp,
                   &operation,
                   lane,
                   ++block.bulk_copies,
                   kDestination,
                   {{to, destination, 0, read.bytes}},
-                  {source, source + read.bytes},
+                  std::vector<std::byte>(read.bytes),
                   bulk_combine(operation.list)};
-  announce(write, kSource, std::span(&read, 1));
+  if (source != nullptr) std::copy_n(source, read.bytes, write.data.begin());
+  announce(write, kSource, std::span(&read, source == nullptr ? 0U : 1U));
   if constexpr (kDestination == Space::global) {
     block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
   } else {

@@ -1,6 +1,6 @@
 // Memory ordering (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
-// to do but inform observers. Fences between proxies order accesses that the simulated device does not distinguish: a
-// missing one is not found.
+// to do but inform observers. Of the fences between proxies they are told of those that show shared memory to
+// asynchronous copies and products; the others order accesses that the simulated device does not distinguish.
 
 #include <algorithm>
 #include <optional>
@@ -19,6 +19,10 @@ void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 template <bool kForOtherBlocks>
 void fence(WarpState& warp, const Operation& /*operation*/) {
   for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
+}
+
+void fence_for_asynchronous(WarpState& warp, const Operation& /*operation*/) {
+  for (AccessObserver* const observer : warp.block->observers) observer->shown_to_asynchronous(warp);
 }
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -59,7 +63,8 @@ bool decode_proxy_fence(InstructionDecoder& decoder, const Words& words) {
     return false;
   }
   decoder.expect_operands(operands);
-  decoder.emit(do_nothing, {});
+  const bool is_for_asynchronous = words.size() > 2 && words[2].starts_with("async") && words.back() != "global";
+  decoder.emit(is_for_asynchronous ? fence_for_asynchronous : do_nothing, {});
   return true;
 }
 

@@ -158,20 +158,27 @@ void round_to_tf32(std::span<std::byte> row) {
   }
 }
 
-/// Reads the box's bytes from global memory; none, and a fault, if that is not possible.
-std::optional<std::vector<std::byte>> read_rows(const WarpState& warp, const Operation& operation, int lane,
-                                                const Box& box, const std::vector<BoxRow>& rows) {
-  std::vector<std::byte> data = filled_box(box.map, box.bytes);
+struct RowsRead {
+  std::vector<std::byte> data;  // of the box
+  std::vector<BulkRead> reads;
+};
+
+/// Reads the box's bytes from global memory. Rows that cannot be read are faults. They stay as they are: the copy
+/// arrives at its mbarrier nevertheless, so that nobody is said to wait forever on top of the fault.
+RowsRead read_rows(const WarpState& warp, const Operation& operation, int lane, const Box& box) {
+  RowsRead result{filled_box(box.map, box.bytes), {}};
+  std::vector<std::byte>& data = result.data;
   const bool is_tf32 = box.map.type == TensorType::tf32 || box.map.type == TensorType::tf32_ftz;
-  for (const BoxRow& row : rows) {
+  for (const BoxRow& row : rows_of(box.map, box.place)) {
     const auto unit = static_cast<U64>(std::max(bits_of(box.map.type) / 8, 1));
     const std::byte* const at =
         reach_region(warp, operation, lane, {Space::global, row.address, row.bytes, unit}, AccessKind::load);
-    if (at == nullptr) return std::nullopt;
+    if (at == nullptr) continue;
+    result.reads.push_back({row.address, row.bytes});
     std::memcpy(data.data() + row.first, at, row.bytes);
     if (is_tf32) round_to_tf32(std::span(data).subspan(row.first, row.bytes));
   }
-  return data;
+  return result;
 }
 
 /// Sends the bytes of a box, which have been read, to one destination.
@@ -200,21 +207,16 @@ void load_box(WarpState& warp, const Operation& operation) {
   for_each_lane(warp.mask, [&](int lane) {
     const auto box = find_box(warp, operation, lane, CopyDirection::load);
     if (!box) return;
-    const std::vector<BoxRow> rows = rows_of(box->map, box->place);
-    const auto data = read_rows(warp, operation, lane, *box, rows);
-    if (!data) return;
-    std::vector<BulkRead> reads;
-    reads.reserve(rows.size());
-    for (const BoxRow& row : rows) reads.push_back({row.address, row.bytes});
+    const RowsRead rows = read_rows(warp, operation, lane, *box);
     const U64 to = warp.read<U64>(operation.operands[1])[lane];
     const U64 mbarrier = warp.read<U64>(operation.operands[2])[lane];
     if constexpr (kMulticast) {
       const U32 blocks = warp.read<U32>(operation.operands[3])[lane];
       for_each_receiver(*warp.block, blocks, to, mbarrier, [&](U64 receiver, U64 its_mbarrier) {
-        send_box(warp, operation, lane, *box, *data, reads, receiver, its_mbarrier);
+        send_box(warp, operation, lane, *box, rows.data, rows.reads, receiver, its_mbarrier);
       });
     } else {
-      send_box(warp, operation, lane, *box, *data, reads, to, mbarrier);
+      send_box(warp, operation, lane, *box, rows.data, rows.reads, to, mbarrier);
     }
   });
 }

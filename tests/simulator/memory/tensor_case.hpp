@@ -34,7 +34,7 @@ inline std::string tensor_kernel(const std::string& copy, const std::string& aft
           numbers +
           "mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2; mov.u32 %r5, 0xeeeeeeee;\n"
           "mov.u32 %r6, 0;\nfill: st.shared.u32 [%r4], %r5; add.u32 %r4, %r4, 128; add.u32 %r6, %r6, 128;\n"
-          "setp.lt.u32 %p1, %r6, 12288; @%p1 bra fill;\nmov.u32 %r7, bar; setp.eq.u32 %p2, %r1, 0;\n"
+          "setp.lt.u32 %p1, %r6, 12288; @%p1 bra fill; fence.proxy.async;\nmov.u32 %r7, bar; setp.eq.u32 %p2, %r1, 0;\n"
           "@%p2 mbarrier.init.shared.b64 [%r7], 1; bar.sync 0;\n@!%p2 bra begun;\n"
           "mbarrier.arrive.expect_tx.shared.b64 %rd4, [%r7], %r20;\n" +
           copy + "\nbegun: bar.sync 0;\n" + after + "ret;");

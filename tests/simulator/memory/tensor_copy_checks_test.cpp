@@ -68,19 +68,20 @@ TEST(TensorCopy, FindsWhatIsWrong) {
   EXPECT_THAT(fault_of(far), HasSubstr("read of 128 bytes"));
 }
 
-/// What initcheck and racecheck find; the first `written` bytes of the tensor hold values.
-std::vector<std::string> problems(const std::string& copy, const std::string& after, std::uint64_t written) {
+/// What the checkers find. The tensor has so many bytes, of which the first `written` hold values.
+std::vector<std::string> problems(const std::string& copy, const std::string& after, std::uint64_t written,
+                                  std::uint64_t there = 20 * 208) {
   Case box = plain_case();
   box.box = {8, 8};  // 16 bytes a row
   KernelRun run(tensor_kernel(copy, after));
-  box.tensor.address = run.array(noise_bytes(20 * 208), "tensor");
+  box.tensor.address = run.array(noise_bytes(there), "tensor");
   run.set(0, run.array(Bytes(kShared), "out"));
   run.set(1, box.map());
   set_numbers(run, box);
   std::optional<RaceChecker> race;
   std::optional<InitializationChecker> initialization;
   WrittenMemory memory;
-  memory.allocated(box.tensor.address, 20 * 208);
+  memory.allocated(box.tensor.address, there);
   memory.written(box.tensor.address, written);
   LaunchConfiguration configuration;
   configuration.block = {32};
@@ -113,6 +114,32 @@ TEST(TensorCopy, CheckersSeeWhatIsRead) {
   EXPECT_THAT(problems(store, wait_group + "@%p2 " + touch, 0), testing::IsEmpty());
   EXPECT_THAT(problems(store, "@%p2 " + touch + wait_group, 0),
               testing::Contains(HasSubstr("racecheck: write after read at offset 0 of shared memory")));
+}
+
+TEST(TensorCopy, ACopyOfWhatThreadsHaveStoredNeedsAFence) {
+  const std::string copy =
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r10, %r11}], [%r3]; "
+      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n";
+  const std::string meet = "bar.sync 0; @!%p2 bra end;\n";
+  const auto found = [&](const std::string& before) {
+    return problems("", "@%p2 st.shared.u32 [%r3], %r1;\n" + before + copy + "end:\n", 0);
+  };
+  EXPECT_THAT(found("fence.proxy.async.shared::cta; " + meet), testing::IsEmpty());
+  EXPECT_THAT(found(meet + "fence.proxy.async;"), testing::IsEmpty());
+  EXPECT_THAT(found(meet + "fence.proxy.async.global;"),
+              testing::Contains(HasSubstr("racecheck: read after write, without fence.proxy.async")));
+  EXPECT_THAT(found(meet), testing::Contains(HasSubstr("racecheck: read after write, without fence.proxy.async")));
+}
+
+TEST(TensorCopy, NobodyWaitsForeverForWhatCannotBeRead) {
+  const std::string load = fmt::format("cp.async.bulk.tensor.2d{} [%r3], [%rd3, {{%r10, %r11}}], [%r7];", kTile);
+  EXPECT_THAT(problems(load, kWaitAndShow, 10 * 208, 10 * 208),
+              testing::ElementsAre(HasSubstr("memcheck: read of 16 bytes")));
+  const std::string plain =
+      "mov.u32 %r8, 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1+12288], %r8, "
+      "[%r7];";
+  EXPECT_THAT(problems(plain, kWaitAndShow, 20 * 208), testing::Contains(HasSubstr("memcheck: read of 128 bytes")));
+  EXPECT_THAT(problems(plain, kWaitAndShow, 20 * 208), testing::Not(testing::Contains(HasSubstr("waits forever"))));
 }
 
 }  // namespace

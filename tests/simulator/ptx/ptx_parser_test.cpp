@@ -78,6 +78,16 @@ TEST(PtxParser, InlinedCodeKnowsItsLineAndThoseOfItsCallers) {
                         {{1, 10}}, {{1, 4}, {1, 11}}, {{2, 80}, {1, 12}}, {{3, 90}, {2, 80}, {1, 12}}, {{2, 81}}}));
 }
 
+TEST(PtxParser, AnAssemblerStatementIsAtTheLineThatItStandsAt) {
+  const Module module = parse(
+      ".reg .b32 %r<3>;\n.loc 1 10 3\n"
+      "// begin inline asm\n.loc 1 10 3\nmov.b32 %r1, 0;\n.loc 1 11 3\nmov.b32 %r2, 0;\n// end inline asm\n"
+      "bar.sync 0;\n.loc 1 12 3\nret;\n");
+  std::vector<int> lines;
+  for (const Instruction& instruction : module.kernels[0].instructions) lines.push_back(instruction.source.line);
+  EXPECT_EQ(lines, (std::vector<int>{10, 10, 10, 12}));
+}
+
 TEST(PtxParser, ReadsEverySpellingOfNumbersAndAddresses) {
   const Module module = parse(
       ".reg .b64 %rd<3>;\n.reg .f32 %f<9>;\n.reg .b32 %r<9>;\n"
