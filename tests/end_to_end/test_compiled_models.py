@@ -53,7 +53,7 @@ def test_three_models_and_their_gradients(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "mlp 8 True\nattention 8 True\nconvolution 13 True\n", done.stdout + done.stderr
     processes = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["processes"]
-    assert [one for process in processes for one in process["findings"]] == []
+    assert [one for process in processes for one in process["findings"] if one["severity"] == "finding"] == []
     kernels = {kernel["name"] for process in processes for kernel in process["kernels"]}
     for part in ("gelu", "native_layer_norm", "native_batch_norm", "max_pool2d", "backward"):
         assert any(name.startswith("triton_") and part in name for name in kernels), (part, sorted(kernels))

@@ -221,7 +221,7 @@ TEST(SimulatedCluster, HandsOverByMbarriersOfOtherBlocks) {
   // Block 1 waits at an mbarrier of its own for an arrival, a store and a bulk copy of block 0.
   const std::string body =
       "setp.ne.u32 %p2, %r3, 0; and.pred %p3, %p1, %p2; @%p3 mbarrier.init.shared.b64 [512], 2;\n"
-      "add.u32 %r7, %r5, 1000; st.shared.u32 [%r6], %r7; fence.mbarrier_init.release.cluster;\n" +
+      "add.u32 %r7, %r5, 1000; st.shared.u32 [%r6], %r7; fence.proxy.async; fence.mbarrier_init.release.cluster;\n" +
       kMeet +
       "@%p2 bra TAKE; @!%p1 bra END;\n"
       "mov.u32 %r8, 512; mapa.shared::cluster.u32 %r8, %r8, 1; mov.u32 %r9, 256; mapa.shared::cluster.u32 %r9, %r9, "

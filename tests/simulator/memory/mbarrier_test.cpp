@@ -258,7 +258,8 @@ TEST(SimulatedBulkCopy, CheckersSeeWhoHasWaited) {
   EXPECT_THAT(problems(twice + "bar.sync 0;\n" + again + wait("V", 1) + read + "ret;", 64), IsEmpty());
   // The source of a copy is read until the group has been waited for.
   const std::string store =
-      "mov.u32 %r4, 3; shl.b32 %r2, %r1, 2; st.shared.u32 [%r2], %r4; bar.sync 0;\nsetp.eq.u32 %p1, %r1, 0;\n"
+      "mov.u32 %r4, 3; shl.b32 %r2, %r1, 2; st.shared.u32 [%r2], %r4; fence.proxy.async; bar.sync 0;\n"
+      "setp.eq.u32 %p1, %r1, 0;\n"
       "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [0], 256; @%p1 cp.async.bulk.commit_group;\n";
   const std::string overwrite = "bar.sync 0; st.shared.u32 [%r2], %r1; ret;";
   EXPECT_THAT(problems(store + overwrite, 64), testing::Contains(HasSubstr("write after read")));
