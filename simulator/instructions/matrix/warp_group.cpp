@@ -216,7 +216,7 @@ void multiply_in_group(WarpState& warp, const Operation& operation) {
   const int lane = std::countr_zero(warp.mask);  // descriptors are the same in all lanes
   std::array<T, kRows * kMostDepth> left;
   std::array<T, kMostColumns * kMostDepth> right;
-  // What a fault keeps from being read is 0.
+  // A unit that a fault keeps from being read is 0.
   std::fill_n(left.begin(), kRows * depth, T{});
   std::fill_n(right.begin(), columns * depth, T{});
   if (form.left_in_registers != 0) {
