@@ -230,6 +230,11 @@ def stale(x, y, n, B: tl.constexpr):
     tl.store(y + i, half(tl.load(x + i, mask=i < n)), mask=(i < n) & (i % B < 64))
 x = torch.randn(1024, device="cuda")
 for kernel in (right, stale): kernel[lambda meta: (triton.cdiv(1024, meta["B"]),)](x, torch.zeros_like(x), 1024)
+from triton.tools.tensor_descriptor import TensorDescriptor
+@triton.autotune(configs=[triton.Config({"K": 1}), triton.Config({"K": 2})], key=[])
+@triton.jit
+def scaled(x, y, K: tl.constexpr): y.store([0, 0], x.load([0, 0]) * K)
+scaled[(1,)](*(TensorDescriptor.from_tensor(one, [16, 32]) for one in (x[:512].view(16, 32), torch.zeros(16, 32, device="cuda"))))
 """
 
 
@@ -238,12 +243,13 @@ def test_configurations_are_told_one_by_one(tmp_path: Path) -> None:
     done = simulated(tmp_path, TUNED, python=PYTHON)
     assert (done.returncode, findings(tmp_path)) == (0, []), done.stderr
     process = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["processes"][0]
-    assert {(kernel["name"], kernel["configuration"]) for kernel in process["kernels"]} == {
+    assert {(kernel["name"], kernel["configuration"]) for kernel in process["kernels"] if kernel["name"] != "scaled"} == {
         (name, text) for name in ("right", "stale") for text in ("B=64, 2 warps, 3 stages", "B=256, 4 warps, 3 stages")}
     told = {one["kernel"]: one for one in process["tunings"]}
     assert told["right"]["arguments"] == "n=1024"
     assert [one["result"] for one in told["right"]["tried"]] == ["the first's", "the same"]
     assert "y differs by " in told["stale"]["tried"][1]["result"] and "wrong?" in told["stale"]["tried"][1]["result"]
+    assert "y differs by 5.0e-01" in told["scaled"]["tried"][1]["result"]
     assert all(one["predicted_ns"] > 0 for one in told["right"]["tried"])
     assert "autotuned: right for n=1024" in done.stderr
 

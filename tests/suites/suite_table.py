@@ -36,4 +36,10 @@ SUITES = (
           left_out={"*-cpu.py*": "Triton for CPUs", "*06-fused-attention.py::test_op[*-48-?]": "minutes with 48 heads",
                     "*06-fused-attention.py::test_op[*-4096-2-?]": "minutes with 4096 keys",
                     "*06-fused-attention.py::program": "its benchmark has 32 heads of 1024 keys and more: hours"}),
+    Suite("liger", "CONVLADDER_LIGER_SOURCE", "a checkout of github.com/linkedin/Liger-Kernel", tests=("test/transformers/test_*.py",),
+          left_out={"*cute*": "the CuTe DSL", "*cutile*": "cuTile, which has no PTX", "*auto_model*": "downloads models", "*monkey_patch*": "downloads models",
+                    "*trainer*": "downloads models", "*test_transformers.py*": "downloads models", "*-32000-*": "minutes with a vocabulary of 32,000"}),
+    Suite("fla", "CONVLADDER_FLA_SOURCE", "a checkout of github.com/fla-org/flash-linear-attention", tests=("tests/ops/test_*.py",),
+          left_out={"*tilelang*": "TileLang"}),
+    Suite("mamba", "CONVLADDER_MAMBA_SOURCE", "a checkout of github.com/state-spaces/mamba", tests=("tests/ops/triton/test_*.py",)),
 )

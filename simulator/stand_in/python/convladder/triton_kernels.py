@@ -98,10 +98,18 @@ def tell_configurations_of_inductor(launcher: ModuleType) -> None:
 class _Trial:
     """One key of an autotuner: the arguments before the first configuration, and the results of that one."""
 
-    def __init__(self, tensors: dict[str, Any]) -> None:
+    def __init__(self, arguments: dict[str, Any]) -> None:
         from convladder.device_memory import on_host
 
-        self.views = {name: on_host(tensor) for name, tensor in tensors.items()}
+        self.views = {}
+        for name, value in arguments.items():
+            tensor = getattr(value, "base", None) if hasattr(value, "block_shape") else value  # of a TensorDescriptor
+            if getattr(getattr(tensor, "device", None), "type", None) != "cuda":
+                continue
+            try:
+                self.views[name] = on_host(tensor)
+            except (RuntimeError, NotImplementedError):  # its memory has no such view, as a sparse tensor's
+                continue
         self.before = {name: view.clone() for name, view in self.views.items()}
         self.first: dict[str, Any] | None = None
 
@@ -112,6 +120,8 @@ class _Trial:
 
     def result(self) -> str:
         """How the results differ from the first configuration's."""
+        if not self.views:
+            return "not compared"
         if self.first is None:
             self.first = {name: view.clone() for name, view in self.views.items() if not _are_equal(view, self.before[name])}
             return "the first's"
@@ -157,8 +167,7 @@ def tell_trials(autotuner: ModuleType) -> None:
         given = {**dict(zip(self.arg_names, arguments)), **named}
         trial = getattr(self, "convladder_trial", None)
         if trial is None:
-            tensors = {name: value for name, value in given.items() if getattr(getattr(value, "device", None), "type", None) == "cuda"}
-            trial = self.convladder_trial = _Trial(tensors)
+            trial = self.convladder_trial = _Trial(given)
         trial.begin()
         before = sum(findings_so_far().values())
         times = bench(self, *arguments, config=config, **named)
