@@ -42,7 +42,7 @@ std::string begin_of(stand_in::ProcessReport process) {
 
 TEST(ProgramReport, HasTheProcessesInAnOrderOfTheirOwn) {
   stand_in::ProcessReport first = process(1, "b");
-  first.kernels.push_back({"scale", {2, 4000, 1000, 3000}, {{"smsp__inst_executed.sum", 96}}});
+  first.kernels.push_back({"scale", "BLOCK=64, 2 warps", {2, 4000, 1000, 3000}, {{"smsp__inst_executed.sum", 96}}});
   first.failures.push_back({"", "cudaLaunchKernel", 801, "cudaErrorNotSupported", "", 1, nullptr});
   ProgramReport report;
   report.command = {"./run", "all"};
