@@ -46,7 +46,9 @@ TEST(Images, ThatCannotRunSayWhy) {
     EXPECT_EQ(failure.status, kNoKernelImage);
     EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("sm_86"), testing::HasSubstr("-gencode")));
   }
-  EXPECT_EQ(status_of([] { ptx_of_image("\177ELF\2\1\1", kArchitecture); }), kNoKernelImage);
+  std::string elf = "\177ELF\2\1\1";
+  elf.resize(64);  // a header
+  EXPECT_EQ(status_of([&] { ptx_of_image(elf.data(), kArchitecture); }), kNoKernelImage);
   EXPECT_EQ(status_of([] { ptx_of_image("BC\xC0\xDE", kArchitecture); }), kInvalidImage);
   EXPECT_EQ(status_of([] { ptx_of_image("", kArchitecture); }), kInvalidImage);
   EXPECT_EQ(status_of([] { ptx_of_image(nullptr, kArchitecture); }), kInvalidValue);
