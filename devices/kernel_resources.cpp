@@ -65,14 +65,7 @@ std::string kernel_display_names(const std::vector<KernelLaunch>& launches) {
 }
 
 std::string display_name(const std::string& mangled_name) {
-  std::string name = demangle(std::string(without_file_prefix(mangled_name)));
-  // Tags, of which Numba gives every kernel a long one.
-  for (std::size_t tag = name.find("[abi:"); tag != std::string::npos; tag = name.find("[abi:", tag)) {
-    const std::size_t end = name.find(']', tag);
-    if (end == std::string::npos) break;
-    name.erase(tag, end + 1 - tag);
-  }
-  return function_name(name);
+  return function_name(demangle(std::string(without_file_prefix(mangled_name))));
 }
 
 }  // namespace convladder

@@ -67,6 +67,8 @@ std::string function_name(std::string_view demangled) {
       if (behind.starts_with(" const::")) behind.remove_prefix(std::string_view(" const").size());
       if (!behind.starts_with("::")) break;  // otherwise these are parameters of an enclosing function
       i = demangled.size() - behind.size();
+    } else if (rest.starts_with("[abi:")) {  // a tag, of which Numba gives every kernel a long one
+      i = end_of_brackets(demangled, i);
     } else if (rest[0] == '<' || rest[0] == '{' || rest[0] == '[') {
       const std::size_t end = end_of_brackets(demangled, i);
       name += demangled.substr(i, end - i);

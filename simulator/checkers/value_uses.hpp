@@ -10,8 +10,8 @@ namespace convladder::simulated {
 
 /// Everything that may be done with a loaded value.
 struct ValueUses {
-  bool is_only_stored =
-      true;  ///< by its own warp: no address and no other condition than that of a choice depends on it
+  /// Stored by its own warp, and nothing else: no address and no other condition than that of a choice depends on it.
+  bool is_only_stored = true;
   bool reaches_lanes = false;  ///< other lanes of the warp may store what was computed from it
   std::vector<int> stores;     ///< the instructions that store what was computed from it, in ascending order
 };

@@ -94,10 +94,8 @@ constexpr const char kOfModel[] =
     "another.";
 
 constexpr const char* kOfCopies =
-    "Only for kernels with such instructions. Bytes of bulk copies and of boxes of tensor maps count for every block "
-    "that "
-    "asks for them, "
-    "those outside of the tensor as well.";
+    "Only for kernels with such instructions. A bulk copy's bytes count once, whatever the number of blocks that "
+    "receive them; a box's bytes count outside of the tensor, too.";
 constexpr const char* kOfTexels =
     "Only for kernels with such instructions. Texels lie in rows here; a GPU keeps arrays in blocks that NVIDIA does "
     "not "

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 
@@ -40,9 +40,20 @@ def one_run(plain: Path, *words: str) -> dict[str, Any]:
     return told
 
 
-def fastest(plain: Path, *words: str) -> float:
-    """CPU seconds of a call, of the fastest of some runs: other programs only make them longer."""
-    return min(one_run(plain, *words)["cpu_seconds"] for _ in range(7))
+def cpu_seconds(plain: Path, *words: str) -> float:
+    return one_run(plain, *words)["cpu_seconds"]
+
+
+def ratio_in_turns(base: Callable[[], float], more: Callable[[], float], expected: Callable[[float], bool]) -> float:
+    """The fastest of `more` by the fastest of `base`, measured in turns: other programs only make a run longer, also one that
+    shares a core with it. Ends with what is expected, or after forty turns."""
+    bases, mores = [], []
+    for _ in range(40):
+        bases.append(base())
+        mores.append(more())
+        if len(bases) >= 5 and expected(min(mores) / min(bases)):
+            break
+    return min(mores) / min(bases)
 
 
 @pytest.mark.parametrize("kernel", ["spin", "warm", "cold", "fresh", "lazy-read"])
@@ -55,23 +66,38 @@ def test_more_operations_are_more_work(plain: Path, kernel: str) -> None:
 
 def test_twice_the_work_takes_twice_as_long(plain: Path) -> None:
     calls = ["spin", "--calls", "50"]
-    assert fastest(plain, *calls, "--extra", "100") / fastest(plain, *calls) == pytest.approx(2, rel=0.15)
+    twice = pytest.approx(2, rel=0.15)
+    assert ratio_in_turns(lambda: cpu_seconds(plain, *calls), lambda: cpu_seconds(plain, *calls, "--extra", "100"),
+                          lambda ratio: ratio == twice) == twice
 
 
 def test_a_calibrated_spin_takes_as_long_as_it_says(plain: Path) -> None:
-    told = json.loads(subprocess.run([plain, "calibrate", "--microseconds", "2000"], capture_output=True, check=True).stdout)
-    assert told["operations"] * told["nanoseconds_per_operation"] == pytest.approx(2e6, rel=0.01)
-    assert fastest(plain, "spin", "--operations", str(told["operations"])) == pytest.approx(2e-3, rel=0.15)
+    told: list[dict[str, Any]] = []
+
+    def calibrated() -> float:
+        told.append(json.loads(
+            subprocess.run([plain, "calibrate", "--microseconds", "2000"], capture_output=True, check=True).stdout))
+        return told[-1]["nanoseconds_per_operation"] * 1e-9
+
+    def measured() -> float:
+        return cpu_seconds(plain, "spin", "--operations", str(told[-1]["operations"])) / told[-1]["operations"]
+
+    same = pytest.approx(1, rel=0.15)
+    assert ratio_in_turns(calibrated, measured, lambda ratio: ratio == same) == same
+    for one in told:
+        assert one["operations"] * one["nanoseconds_per_operation"] == pytest.approx(2e6, rel=0.01)
 
 
 def test_lazy_output_costs_nothing_until_it_is_read(plain: Path) -> None:
     many = ["--calls", "100"]
-    assert fastest(plain, "lazy", *many) < fastest(plain, "lazy-read", *many) / 20
+    assert ratio_in_turns(lambda: cpu_seconds(plain, "lazy", *many), lambda: cpu_seconds(plain, "lazy-read", *many),
+                          lambda ratio: ratio > 20) > 20
 
 
 def test_a_walk_beyond_the_cache_takes_longer_a_step(plain: Path) -> None:
     many = ["--operations", "10000", "--calls", "10"]
-    assert one_run(plain, "cold", *many)["cpu_seconds"] > 3 * fastest(plain, "warm", *many)
+    assert ratio_in_turns(lambda: cpu_seconds(plain, "warm", *many), lambda: cpu_seconds(plain, "cold", *many),
+                          lambda ratio: ratio > 3) > 3
 
 
 def test_a_worker_answers(plain: Path) -> None:
@@ -84,18 +110,17 @@ def test_a_worker_answers(plain: Path) -> None:
 
 
 def test_google_benchmark_measures_it_and_a_control_that_stays(google: Path) -> None:
-    def operations_time(extra: str) -> dict[str, float]:
-        text = subprocess.run([google, f"--extra={extra}", "--benchmark_filter=^(spin|control)$", "--benchmark_min_time=0.002",
-                               "--benchmark_repetitions=9", "--benchmark_format=json"], capture_output=True, check=True).stdout
-        found: dict[str, float] = {}
-        for one in json.loads(text)["benchmarks"]:
-            if one["run_type"] == "iteration":
-                found[one["run_name"]] = min(found.get(one["run_name"], 1e9), one["cpu_time"])
-        return found
+    def times(kernel: str, extra: str) -> Callable[[], float]:
+        def fastest() -> float:
+            text = subprocess.run([google, f"--extra={extra}", f"--benchmark_filter=^{kernel}$", "--benchmark_min_time=0.002",
+                                   "--benchmark_repetitions=5", "--benchmark_format=json"], capture_output=True, check=True).stdout
+            return min(one["cpu_time"] for one in json.loads(text)["benchmarks"] if one["run_type"] == "iteration")
 
-    base, more = operations_time("0"), operations_time("100")
-    assert more["spin"] / base["spin"] == pytest.approx(2, rel=0.2)
-    assert more["control"] / base["control"] == pytest.approx(1, rel=0.2)
+        return fastest
+
+    for kernel, factor in (("spin", 2), ("control", 1)):
+        expected = pytest.approx(factor, rel=0.2)
+        assert ratio_in_turns(times(kernel, "0"), times(kernel, "100"), lambda ratio: ratio == expected) == expected
 
 
 @pytest.mark.parametrize("words, says", [

@@ -8,6 +8,7 @@
 
 #include "simulator/stand_in/modules/fat_binary.hpp"
 #include "simulator/stand_in/modules/images.hpp"
+#include "simulator/stand_in/modules/machine_code.hpp"
 #include "simulator/stand_in/status.hpp"
 #include "support/errors.hpp"
 
@@ -29,6 +30,7 @@ void read_images(std::span<const std::byte> bytes) {
     }
     const FatImage* const best = ptx_for(images, 90);
     require(best == nullptr || best->kind == ImageKind::ptx);
+    ptx_in_machine_code_of(bytes, 90);
   } catch (const UserError& error) {
     require_one_line(error.what());
   }
@@ -44,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(data),
                                      reinterpret_cast<const std::byte*>(data) + size);
   read_images(bytes);
+  require(ptx_in_machine_code(bytes).find('\0') == std::string::npos);
   try {
     const std::string ptx = ptx_of_bytes(bytes, 90);
     require(joined_ptx({ptx}) == ptx);

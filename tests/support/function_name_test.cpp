@@ -12,6 +12,7 @@ TEST(FunctionName, IsWithoutReturnTypeAndParameters) {
   EXPECT_EQ(function_name("void space::scale<float, 4>(float*, int)"), "space::scale<float, 4>");
   EXPECT_EQ(function_name("unsigned long find<std::pair<int, char> >(int) const"), "find<std::pair<int, char> >");
   EXPECT_EQ(function_name("main [clone .cold]"), "main");
+  EXPECT_EQ(function_name("scale[abi:v1][abi:cw51]<4>(float*)"), "scale<4>");
   EXPECT_EQ(function_name("void apply<&(act(float*))>(float*)"), "apply<&(act(float*))>");
   EXPECT_EQ(function_name("space::table"), "space::table");
 }

@@ -121,8 +121,8 @@ using Place = std::pair<std::uint64_t, std::uint64_t>;
 struct Line {
   std::string_view folder;
   std::string_view file;
-  std::int64_t line = 0;
-  bool is_end = false;  ///< of a function
+  std::uint64_t line = 0;  ///< a sum of differences, modulo 2^64: tables may hold any
+  bool is_end = false;     ///< of a function
 };
 
 /// The rows of a section's tables of lines (DWARF 2, 6.2), in the order of places.
@@ -162,7 +162,7 @@ std::map<Place, Line> lines_of(const Section& section) {
     reader.go_to(program);
     Place place;
     std::uint64_t file = 1;
-    std::int64_t line = 1;
+    std::uint64_t line = 1;
     const auto add = [&](bool is_end) {
       Line one = file < files.size() ? files[file] : Line{};
       one.line = line;
@@ -174,13 +174,14 @@ std::map<Place, Line> lines_of(const Section& section) {
       if (operation >= first_special) {
         const unsigned both = operation - first_special;
         place.second += both / line_range * step;
-        line += line_base + static_cast<int>(both % line_range);
+        line += static_cast<std::uint64_t>(std::int64_t{line_base} + both % line_range);
         add(false);
         continue;
       }
       switch (operation) {
         case 0: {  // an extended one; those of NVIDIA's, for inlined functions, are skipped
           const std::uint64_t length = reader.packed();
+          if (length > section.bytes.size()) throw NotReadable("an operation that is longer than the section");
           const std::uint64_t behind = reader.place() + length;
           const auto extended = length > 0 ? reader.number<std::uint8_t>() : std::uint8_t{0};
           if (extended == 1) {  // the end of a function
@@ -202,7 +203,7 @@ std::map<Place, Line> lines_of(const Section& section) {
           place.second += reader.packed() * step;
           break;
         case 3:
-          line += reader.packed_signed();
+          line += static_cast<std::uint64_t>(reader.packed_signed());
           break;
         case 4:
           file = reader.packed();
@@ -223,9 +224,9 @@ std::map<Place, Line> lines_of(const Section& section) {
 }
 
 /// The lines of the source by the lines of the PTX.
-std::map<std::int64_t, Line> sources_of(const Section& of_source, const Section& of_ptx) {
+std::map<std::uint64_t, Line> sources_of(const Section& of_source, const Section& of_ptx) {
   const std::map<Place, Line> sources = lines_of(of_source);
-  std::map<std::int64_t, Line> found;
+  std::map<std::uint64_t, Line> found;
   for (const auto& [place, ptx] : lines_of(of_ptx)) {
     auto source = sources.upper_bound(place);
     if (ptx.is_end || source == sources.begin()) continue;
@@ -240,7 +241,7 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 
 /// Writes a .loc for each group of lines whose source is known into the empty line before it, where the compiler's own
 /// .loc stood: the numbers of lines stay.
-void write_sources(std::vector<std::string>& lines, const std::map<std::int64_t, Line>& sources) {
+void write_sources(std::vector<std::string>& lines, const std::map<std::uint64_t, Line>& sources) {
   std::map<std::string, int> files;
   const auto number_of = [&](const Line& source) {
     const std::string path = source.folder.empty() || source.file.starts_with('/')
@@ -254,7 +255,7 @@ void write_sources(std::vector<std::string>& lines, const std::map<std::int64_t,
     if (depth == 0 || !is_blank(lines[i])) continue;
     const std::size_t blank = i;
     for (std::size_t next = i + 1; next < lines.size() && !is_blank(lines[next]); ++next) {
-      const auto source = sources.find(static_cast<std::int64_t>(next) + 1);
+      const auto source = sources.find(next + 1);
       if (source == sources.end()) continue;
       lines[blank] = fmt::format(".loc {} {} 0", number_of(source->second), source->second.line);
       break;

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
+#include <string>
 
 #include "simulator/checkers/initialization_checker.hpp"
 #include "simulator/checkers/race_checker.hpp"
 #include "simulator/checkers/written_allocations.hpp"
+#include "simulator/counters/metrics.hpp"
 #include "simulator/lane_kernel.hpp"
 
 namespace convladder::simulated {
@@ -220,6 +223,31 @@ TEST(SimulatedBulkCopy, IsCheckedAsAnyAccess) {
               HasSubstr("write of 16 bytes"));
   EXPECT_THAT(fault(load + "[16], [%rd2], 16, [8];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [8], 0; @!%p2 bra W;"),
               HasSubstr("not initialised"));
+}
+
+TEST(SimulatedBulkCopy, ItsBytesAreCountedByDirectionAndOnlyWhereThereAreSome) {
+  const auto counted = [](LaneKernel& kernel) {
+    std::map<std::string, double> values;
+    for (const auto& [name, value] : metric_values(*kernel.run.program().kernel, kernel.launch(64, 512)).counted) {
+      if (name.find("tma") != std::string::npos || name.find("sectors") != std::string::npos) values[name] = value;
+    }
+    return values;
+  };
+  const std::string async =
+      "shl.b32 %r2, %r1, 2; add.u32 %r2, %r2, 16; mul.wide.u32 %rd6, %r1, 4; add.u64 %rd6, %rd6, %rd2;\n"
+      "@%p1 cp.async.ca.shared.global [%r2], [%rd6], 4; cp.async.wait_all;\n";
+  LaneKernel kernel(initialize(1) + kBulkLoad + wait("W", 0) + async +
+                        "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [0], 128;\n"
+                        "@%p1 cp.async.bulk.prefetch.L2.global [%rd2], 64;\n"
+                        "@%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group 0; ret;",
+                    noise(64), 1024, 1, 4);
+  const auto values = counted(kernel);
+  EXPECT_EQ(values.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"), 256);
+  EXPECT_EQ(values.at("l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum"), 128);
+  EXPECT_EQ(values.at("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum"), 1);
+  EXPECT_EQ(values.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 0);
+  LaneKernel without("ret;", noise(64), 1024, 1, 4);
+  for (const auto& [name, value] : counted(without)) EXPECT_EQ(name.find("tma"), std::string::npos) << name;
 }
 
 /// What initcheck and racecheck find.

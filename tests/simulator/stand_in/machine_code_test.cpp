@@ -112,6 +112,16 @@ TEST(MachineCode, GivesItsPtxWithoutLinesWhereTablesAreNotReadable) {
   }
 }
 
+TEST(MachineCode, ATableThatLeadsBackToItselfIsNotReadForEver) {
+  auto [sources, of_sources] = table_of("kernel.py", {{0, 7}});
+  // An operation whose length, added to its place modulo 2^64, is where it begins.
+  const std::string operation("\0\xf5\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
+  sources.replace(sources.find(std::string("\0\x09\x02", 3)), operation.size(), operation);
+  const std::string elf =
+      elf_with({{".nv_debug_ptx_txt", with_zeros(kText)}, {".debug_line", sources}, {".nv_debug_line_sass", sources}});
+  EXPECT_THAT(ptx_in_machine_code(std::as_bytes(std::span(elf))), testing::StartsWith(kText));
+}
+
 TEST(MachineCode, WithoutPtxIsRefused) {
   const std::string elf = elf_with({{".text.f", "code"}});
   EXPECT_EQ(ptx_in_machine_code(std::as_bytes(std::span(elf))), "");
