@@ -17,8 +17,20 @@ def _run_that_of_the_system() -> None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-if "CONVLADDER_STAND_IN" in os.environ:
-    from convladder import imports
+def _load_package() -> None:
+    """In a wheel the program is a part of the package and this folder has no other; the Python that runs may be one without it."""
+    package = os.path.abspath(os.path.join(_HERE, "../../../../.."))
+    spec = importlib.util.spec_from_file_location("convladder", os.path.join(package, "__init__.py"),
+                                                  submodule_search_locations=[package])
+    assert spec is not None and spec.loader is not None
+    sys.modules["convladder"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["convladder"])
 
-    imports.prepare()
+
+if "CONVLADDER_STAND_IN" in os.environ:
+    if not os.path.isdir(os.path.join(_HERE, "convladder")):
+        _load_package()
+    from convladder.simulated import imports
+
+    imports.prepare(_HERE)
 _run_that_of_the_system()

@@ -1,4 +1,4 @@
-// Packages of Python know more of their kernels and graphs than the driver is told: stand_in/python/convladder/.
+// Packages of Python know more of their kernels and graphs than the driver is told: python/convladder/simulated/.
 #include "simulator/stand_in/runtime/answer.hpp"
 
 using convladder::stand_in::Function;

@@ -1,5 +1,5 @@
 // PyTorch's own operators, of which its packages hold machine code only. Python computes them on the host
-// (stand_in/python/), on memory that this library gives and checks. Its functions are called by ctypes.
+// (python/convladder/simulated/), on memory that this library gives and checks. Its functions are called by ctypes.
 #include <cstring>
 #include <memory>
 

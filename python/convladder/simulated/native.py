@@ -1,19 +1,18 @@
-"""The libraries of the simulated GPU, which stand beside this folder."""
+"""The libraries of the simulated GPU, which `convladder simulate` finds."""
 
 from __future__ import annotations
 
 import ctypes
-import os
 from pathlib import Path
 from typing import Any
 
-# Of sitecustomize and ptxas. Not by the real path: in a build tree this folder is a link.
-FOLDER = Path(os.path.abspath(__file__)).parents[1]
+folder = Path()
+"""Of sitecustomize, which says so before anything else, and of ptxas. The libraries stand beside it."""
 
 
 def load(name: str) -> ctypes.CDLL:
     """The library of that name."""
-    return ctypes.CDLL(str(FOLDER.parent / name))
+    return ctypes.CDLL(str(folder.parent / name))
 
 
 def remark(text: str) -> None:

@@ -13,8 +13,8 @@ from typing import Any, Callable, Iterable
 import torch
 from torch.utils._pytree import tree_map
 
-from convladder import native, torch_graphs
-from convladder.device_memory import Uses, copy, extent, missing, on_host
+from convladder.simulated import native, torch_graphs
+from convladder.simulated.device_memory import Uses, copy, extent, missing, on_host
 
 _HALVES = (torch.float16, torch.bfloat16)
 # Sums and products of many values: a GPU adds them up in float, and rounds once at the end.

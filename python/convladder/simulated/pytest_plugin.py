@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from convladder.findings import findings_so_far, is_simulated, launches_so_far
+from convladder.simulated.findings import findings_so_far, is_simulated, launches_so_far
 
 
 class _SeenBefore:

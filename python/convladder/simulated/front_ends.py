@@ -9,7 +9,7 @@ import os
 from types import ModuleType
 from typing import Any
 
-from convladder import native
+from convladder.simulated import native
 
 
 def replace_capsules(module: ModuleType, library: ctypes.CDLL) -> None:
@@ -32,7 +32,7 @@ def let_jax_see_a_gpu(hardware: ModuleType) -> None:
     """It takes the files of a GPU's driver for a sign of one. XLA hands PTX on where it starts a ptxas for its machine code."""
     hardware.has_visible_nvidia_gpu = lambda: True  # type: ignore[attr-defined]
     ours = ["--xla_gpu_autotune_level=0", "--xla_gpu_enable_libnvptxcompiler=false", "--xla_gpu_enable_libnvjitlink=false",
-            f"--xla_gpu_cuda_data_dir={native.FOLDER / 'toolkit'}"]
+            f"--xla_gpu_cuda_data_dir={native.folder / 'toolkit'}"]
     os.environ["XLA_FLAGS"] = " ".join([*ours, os.environ.get("XLA_FLAGS", "")])  # of two, the last one counts
     os.environ.setdefault("XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async")  # each array has memory of its own
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-from convladder import native
+from convladder.simulated import native
 
 _MOST_BYTES_OF_WHY = 1000
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from convladder.simulated import native
 
 # The function that gets a module of theirs when it has been executed: of a file beside this one.
 _ACTIONS = {
@@ -46,7 +49,7 @@ class _AfterImport:
             execute(module)
             if action := self.actions.pop(name, None):
                 file, function = action.split(".")
-                getattr(importlib.import_module(f"convladder.{file}"), function)(module)
+                getattr(importlib.import_module(f"{__package__}.{file}"), function)(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -65,6 +68,7 @@ def stay_in_front(assertion: ModuleType) -> None:
     assertion.install_importhook = install_importhook  # type: ignore[attr-defined]
 
 
-def prepare() -> None:
-    """From now on the packages that need it are prepared when they are imported."""
+def prepare(folder: str) -> None:
+    """From now on the packages that need it are prepared when they are imported. `folder`: that of sitecustomize."""
+    native.folder = Path(folder)
     sys.meta_path.insert(0, _AfterImport())

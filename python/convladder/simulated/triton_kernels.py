@@ -7,8 +7,8 @@ import os
 from types import ModuleType
 from typing import Any, Iterable
 
-from convladder import native
-from convladder.findings import findings_so_far
+from convladder.simulated import native
+from convladder.simulated.findings import findings_so_far
 
 _LONGEST_CONSTANT = 40  # characters
 
@@ -22,7 +22,7 @@ def let_triton_link_and_assemble(triton: ModuleType) -> None:
         if os.access(os.path.join(own, name), os.X_OK):
             os.environ.setdefault(f"CONVLADDER_{variable}", os.path.join(own, name))
         chosen = os.environ.get(f"TRITON_{variable}_PATH")
-        if chosen is not None and os.path.realpath(chosen) != os.path.realpath(native.FOLDER / name):
+        if chosen is not None and os.path.realpath(chosen) != os.path.realpath(native.folder / name):
             native.remark(f"TRITON_{variable}_PATH={chosen} was set before: where it gives machine code, kernels of Triton cannot run here")
 
 
@@ -99,7 +99,7 @@ class _Trial:
     """One key of an autotuner: the arguments before the first configuration, and the results of that one."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
-        from convladder.device_memory import on_host
+        from convladder.simulated.device_memory import on_host
 
         self.views = {}
         for name, value in arguments.items():

@@ -10,8 +10,8 @@ from typing import Any, Callable
 
 import torch
 
-from convladder import native
-from convladder.device_memory import Uses, callback
+from convladder.simulated import native
+from convladder.simulated.device_memory import Uses, callback
 
 _COMPUTES: dict[int, Callable[[], None]] = {}  # by the number with which a graph calls it
 _NUMBERS = itertools.count(1)

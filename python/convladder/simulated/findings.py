@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import Any
 
-from convladder import native
+from convladder.simulated import native
 
 _EACH = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int)
 

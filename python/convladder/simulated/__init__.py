@@ -1,0 +1,1 @@
+"""What runs within a Python program on the simulated GPU: docs/use/python.md."""
