@@ -96,13 +96,17 @@ int parse_driver_version(const std::string& text) {
   throw UserError(fmt::format("--driver-version {}: expected the CUDA version of a driver, such as 12.4", text));
 }
 
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
+  return names;
+}
+
 stand_in::Settings settings_of(const ProgramArguments& given) {
   stand_in::Settings settings;
   settings.gpu = given.options.gpu;
   if (find_gpu(settings.gpu) == nullptr) {
-    std::vector<std::string> names;
-    for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
-    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", settings.gpu, names)));
+    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", settings.gpu, gpu_names())));
   }
   if (!given.options.gpu_count.empty()) {
     settings.gpu_count = parse_whole_number("--gpu-count", given.options.gpu_count, 1, stand_in::kMostGpus);
@@ -180,7 +184,9 @@ int exit_code_of(const ProgramReport& report, int error_exitcode) {
 }  // namespace
 
 void add_program_options(CLI::App& simulate, ProgramOptions& options) {
-  simulate.add_option("--gpu", options.gpu, "of a program: the GPU that it sees, of 'list --gpus' (default h100)");
+  simulate.add_option(
+      "--gpu", options.gpu,
+      fmt::format("of a program: the GPU that it sees: {} (default h100)", fmt::join(gpu_names(), ", ")));
   simulate.add_option("--gpu-count", options.gpu_count,
                       "of a program: how many of it there are (default 1, at most 16)");
   simulate.add_option("--driver-version", options.driver_version,

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
-from convladder.program import call
+from convladder.program import ConvladderError, call, started, why
 from convladder.records import Comparison, Duel, Record, Run, Simulation, load, of_document
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -41,9 +41,11 @@ def run(ladder: Optional[PathLike] = None, *, problem: Optional[str] = None, siz
     with tempfile.TemporaryDirectory(prefix="convladder-") as temporary:
         folder = Path(output) if output is not None else Path(temporary) / "run"
         done = call([*words, "--output", str(folder), *(["--no-report"] if ladder is not None and output is None else []), *arguments],
-                    progress=progress)
+                    progress=progress, live=True)
         record = load(folder / "run.json")
     assert isinstance(record, Run)
+    if output is None:
+        record.path = None
     record.exit_code = done.returncode
     return record
 
@@ -89,7 +91,7 @@ def duel(ladder: Optional[PathLike] = None, *, base: Optional[PathLike] = None, 
                         ("layer", layer), ("size", size), ("batch", batch), ("tau", tau), ("delta", delta), ("alpha", alpha),
                         ("rounds", rounds), ("budget", budget)):
         words += _option(name, value)
-    done = call([*words, "--format", "json", *arguments], progress=progress)
+    done = call([*words, "--format", "json", *arguments], progress=progress, live=True)
     return _of_output(done.stdout, done.returncode, Duel)
 
 
@@ -99,7 +101,7 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
     """Runs a whole CUDA program on the simulated GPU, as `convladder simulate -- command`.
 
     command: the program and its words, such as ["python", "train.py"]; a single text is a program without words.
-    gpu: of `convladder list --gpus` (default h100). checkers: of memory, initialization, race, synchronization (default all), or none.
+    gpu: k80, v100, a100, h100 (default) or h200. checkers: of memory, initialization, race, synchronization (default all), or none.
     limit: of a kernel: instructions ("10G") or time ("30s"). sample: only so many blocks of a launch run, and results are wrong.
     leak_check: memory that is never freed is a finding. folder: where the program runs.
     progress: show what the program prints on the standard error, and the report at its end.
@@ -113,10 +115,12 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
         words += _option(name, value)
     with tempfile.TemporaryDirectory(prefix="convladder-") as temporary:
         record = Path(temporary) / "simulated.json"
-        done = call([*words, "--output", str(record), *arguments, "--", *program], progress=progress, folder=folder)
+        done = started([*words, "--output", str(record), *arguments, "--", *program], progress=progress, folder=folder)
+        if not record.exists():
+            raise ConvladderError(why(done))
         found = load(record)
     assert isinstance(found, Simulation)
-    found.exit_code, found.output = done.returncode, done.stdout
+    found.path, found.exit_code, found.output = None, done.returncode, done.stdout
     return found
 
 

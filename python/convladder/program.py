@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import io
+import codecs
 import os
+import pty
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 from pathlib import Path
-from typing import IO, Mapping, Sequence
+from typing import Sequence
 
 _HERE = Path(os.path.abspath(__file__)).parent
 _REFUSED, _INTERRUPTED = 3, 130
 _OUR_PREFIX = "convladder: "
+_SECONDS_FOR_LAST_WORDS = 10
+"""Of the program: what it has left behind may hold its standard error open."""
 
 
 class ConvladderError(Exception):
     """What the program says in one line when it refuses: bad input, a file that is not there, nothing to compare."""
+
+    def _render_traceback_(self) -> list[str]:
+        """A notebook shows the line, and not the calls that led to it."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 def program() -> Path:
@@ -64,19 +73,37 @@ def version() -> str:
     return call(["--version"], progress=False).stdout.strip()
 
 
-def call(arguments: Sequence[str], *, progress: bool, folder: str | os.PathLike[str] | None = None,
-         variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the program to its end. With `progress` what it says meanwhile goes to sys.stderr, which a notebook shows.
+def call(arguments: Sequence[str], *, progress: bool, live: bool = False) -> subprocess.CompletedProcess[str]:
+    """Runs the program to its end; raises ConvladderError where it refuses. See `started`."""
+    done = started(arguments, progress=progress, live=live)
+    if done.returncode == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if done.returncode == _REFUSED or done.returncode < 0:
+        raise ConvladderError(why(done))
+    return done
 
-    Raises ConvladderError where it refuses. Ctrl-C, or a notebook's stop, ends the program, too; what it has measured until then is kept.
+
+def started(arguments: Sequence[str], *, progress: bool, live: bool = False,
+            folder: str | os.PathLike[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs the program to its end, whatever its exit code says. With `progress` what it says meanwhile goes to sys.stderr, which a notebook
+    shows; with `live` as well it moves on in one line where somebody looks.
+
+    Ctrl-C, or a notebook's stop, ends the program, too; what it has measured until then is kept.
     """
     command = [str(program()), *arguments]
-    with subprocess.Popen(command, cwd=folder, env={**environment(), **(variables or {})}, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stderr is not None
-        said: list[str] = []
-        listener = threading.Thread(target=_listen, args=(process.stderr, said, progress), daemon=True)
-        listener.start()
+    reading, writing = _terminal() if progress and live and _somebody_looks() else os.pipe()
+    said = bytearray()
+    try:
+        process = subprocess.Popen(command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writing)
+    except OSError as error:
+        os.close(reading)
+        raise ConvladderError(f"{error.filename or command[0]}: {error.strerror}") from None
+    finally:
+        os.close(writing)
+    listener = threading.Thread(target=_listen, args=(reading, said, progress), daemon=True)
+    listener.start()
+    with process:
+        assert process.stdout is not None
         try:
             output = process.stdout.read().decode("utf-8", "replace")
             process.wait()
@@ -84,28 +111,45 @@ def call(arguments: Sequence[str], *, progress: bool, folder: str | os.PathLike[
             process.send_signal(signal.SIGINT)
             process.wait()
             raise
-        listener.join()
-    if process.returncode == _INTERRUPTED:
-        raise KeyboardInterrupt
-    done = subprocess.CompletedProcess(command, process.returncode, output, "".join(said))
-    if done.returncode == _REFUSED or done.returncode < 0:
-        raise ConvladderError(_why(done))
-    return done
+    listener.join(_SECONDS_FOR_LAST_WORDS)
+    return subprocess.CompletedProcess(command, process.returncode, output, said.decode("utf-8", "replace"))
 
 
-def _listen(pipe: IO[bytes], said: list[str], progress: bool) -> None:
-    """Line by line, as it is said; a line that is written over ends with a carriage return."""
-    for text in io.TextIOWrapper(pipe, encoding="utf-8", errors="replace", newline=""):
-        said.append(text)
-        if progress:
-            sys.stderr.write(text)
-            sys.stderr.flush()
+def _somebody_looks() -> bool:
+    """At sys.stderr: at a terminal, or in a notebook."""
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
 
 
-def _why(done: subprocess.CompletedProcess[str]) -> str:
+def _terminal() -> tuple[int, int]:
+    """Both ends of one that changes nothing of what is written: the program shows progress on terminals only."""
+    reading, writing = pty.openpty()
+    attributes = termios.tcgetattr(writing)
+    attributes[1] &= ~termios.OPOST
+    termios.tcsetattr(writing, termios.TCSANOW, attributes)
+    return reading, writing
+
+
+def _listen(reading: int, said: bytearray, progress: bool) -> None:
+    """Hands on what is said as it comes."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while True:
+            try:
+                some = pipe.read(65536)
+            except OSError:  # the other end of a terminal is closed
+                return
+            if not some:
+                return
+            said += some
+            if progress:
+                sys.stderr.write(decoder.decode(some))
+                sys.stderr.flush()
+
+
+def why(done: subprocess.CompletedProcess[str]) -> str:
     """The line in which the program has refused."""
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    ours = [line[len(_OUR_PREFIX):] for line in lines if line.startswith(_OUR_PREFIX)]
     if done.returncode < 0:
-        return f"the program ended by signal {-done.returncode}"
+        return f"the program was ended by signal {-done.returncode}"
+    lines = [line for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", done.stderr)) if line.strip()]
+    ours = [line[len(_OUR_PREFIX):] for line in lines if line.startswith(_OUR_PREFIX)]
     return (ours or lines or [f"exit status {done.returncode}"])[-1]

@@ -97,9 +97,12 @@ class Run(Record):
         found = [one for one in self.document["cases"] if all(one.get(name) == ladder.get(name) for name in same)]
         return [one["id"] for one in sorted(found, key=lambda one: (one["rung"] is None, one["rung"] or 0))]
 
-    def counters(self) -> pandas.DataFrame:
-        """The exact counts of the simulated device, a row for each counted case, a column for each counter (Nsight Compute's names)."""
-        return _table([{"id": case["id"], "variant": case["variant"], **case["counters"]["totals"]}
+    def counters(self, *, modelled: bool = False) -> pandas.DataFrame:
+        """The counts of the simulated device, a row for each counted case, a column for each counter (Nsight Compute's names).
+
+        They are exact; with `modelled`, those of the traffic below its model of the caches instead, which are a model's.
+        """
+        return _table([{"id": case["id"], "variant": case["variant"], **case["counters"]["modelled" if modelled else "totals"]}
                        for case in self.document["cases"] if case.get("counters")], ("id", "variant"))
 
     def samples(self) -> pandas.DataFrame:
@@ -158,33 +161,37 @@ class Simulation(Record):
 
     @property
     def findings(self) -> pandas.DataFrame:
-        """What the checkers have found, a row for each place: checker, severity, problem, kernel, file, line, count (of threads)."""
-        rows = [{"checker": one["checker"], "severity": one.get("severity", "error"), "problem": one["problem"], "kernel": one["kernel"],
+        """What the checkers have found, a row for each place: checker, severity (finding, or note), problem, kernel, file, line,
+        count (of threads), and launched, the line of the host."""
+        rows = [{"checker": one["checker"], "severity": one.get("severity", "finding"), "problem": one["problem"], "kernel": one["kernel"],
                  "configuration": one.get("configuration", ""), "file": one["source_file"], "line": one["source_line"],
-                 "ptx_line": one["ptx_line"], "count": one["count"]}
+                 "ptx_line": one["ptx_line"], "count": one["count"], "launched": (one.get("host") or {}).get("text", "")}
                 for process in self.document["processes"] for one in process["findings"]]
-        return _table(rows, ("checker", "severity", "problem", "kernel", "configuration", "file", "line", "ptx_line", "count"))
+        return _table(rows, ("checker", "severity", "problem", "kernel", "configuration", "file", "line", "ptx_line", "count",
+                             "launched"))
 
     @property
     def kernels(self) -> pandas.DataFrame:
-        """A row for each kernel: launches, the predicted time of all in nanoseconds, and its counters (Nsight Compute's names)."""
-        rows = []
-        for process in self.document["processes"]:
-            for one in process["kernels"]:
-                flat = {name: value for name, value in one.items() if not isinstance(value, (dict, list))}
-                for part in ("times", "counters", "counted", "metrics"):
-                    if isinstance(one.get(part), dict):
-                        flat.update(one[part])
-                rows.append(flat)
-        return _table(rows, ())
+        """A row for each kernel: calls, total_ns, average_ns, least_ns and most_ns (predicted), and its counters (Nsight Compute's names),
+        summed over the calls."""
+        rows = [{"kernel": one["name"], "configuration": one.get("configuration") or "", **one["predicted"], **one["counters"]}
+                for process in self.document["processes"] for one in process["kernels"]]
+        return _table(rows, ("kernel", "configuration", "calls", "total_ns", "average_ns", "least_ns", "most_ns"))
 
     @property
     def tunings(self) -> pandas.DataFrame:
-        """What autotuners have tried, a row for each configuration."""
-        rows = [{name: value for name, value in {**tuning, **trial}.items() if not isinstance(value, (dict, list))}
-                for process in self.document["processes"] for tuning in process.get("tunings", [])
-                for trial in tuning.get("trials", tuning.get("configurations", []))]
-        return _table(rows, ())
+        """What autotuners have tried, a row for each configuration: predicted_ns, findings, and how its result differs from the first's."""
+        rows = [{"kernel": tuning["kernel"], "arguments": tuning["arguments"], **tried}
+                for process in self.document["processes"] for tuning in process.get("tunings", []) for tried in tuning["tried"]]
+        return _table(rows, ("kernel", "arguments", "configuration", "predicted_ns", "findings", "result"))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else the report says, a line each: calls that were computed on the host, what was left undone."""
+        found = list(self.document["remarks"])
+        for process in self.document["processes"]:
+            found += process.get("notes", {})
+        return found
 
     def _repr_html_(self) -> str:
         found: Any = self.findings

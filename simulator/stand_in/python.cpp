@@ -96,8 +96,8 @@ Owner owner_of(std::string_view file) {
   const bool is_installed = has_part("/site-packages/") || has_part("/dist-packages/");
   const bool launches_for_others = is_installed && (has_part("/triton/") || has_part("/torch/"));
   if (file == "<string>" || file == "<stdin>") return Owner::package;  // `python -c`, and what packages generate
-  if (file.empty() || file.front() == '<' || has_part("/convladder/simulated/") || has_part("/stand_in/python/") || has_part("/torchinductor_") ||
-      launches_for_others || (!is_installed && has_part("/lib/python3"))) {
+  if (file.empty() || file.front() == '<' || has_part("/convladder/simulated/") || has_part("/stand_in/python/") ||
+      has_part("/torchinductor_") || launches_for_others || (!is_installed && has_part("/lib/python3"))) {
     return Owner::machinery;
   }
   return is_installed ? Owner::package : Owner::program;

@@ -160,7 +160,7 @@ Settings parse_settings(const std::string& text) {
   static_cast<void>(place.object());
   if (place.has("gpu")) {
     settings.gpu = place.at("gpu").text();
-    if (find_gpu(settings.gpu) == nullptr) place.at("gpu").expected("a GPU of `convladder list --gpus`");
+    if (find_gpu(settings.gpu) == nullptr) place.at("gpu").expected("a GPU that `convladder simulate` knows");
   }
   if (place.has("gpu_count")) settings.gpu_count = place.at("gpu_count").whole(1, kMostGpus);
   if (place.has("checkers")) settings.checkers = read_checkers(place.at("checkers"));
