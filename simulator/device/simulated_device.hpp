@@ -202,6 +202,9 @@ class SimulatedDevice final : public Device {
 
   /// The text that kernels have printed since the last call, in the order of launches, blocks and warps.
   std::string take_printed() { return std::exchange(printed_, {}); }
+  /// What the driver would have written to the standard error since the last call: a line for each thread whose
+  /// assertion failed.
+  std::string take_asserted() { return std::exchange(asserted_, {}); }
 
   /// The findings of the checkers since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
@@ -255,6 +258,7 @@ class SimulatedDevice final : public Device {
   std::vector<Finding> findings_;
   bool race_is_blind_ = false;
   std::string printed_;
+  std::string asserted_;
   std::map<std::pair<int, const void*>, std::unique_ptr<Program>> programs_;  // by device and handle
   const PtxImages* images_ = nullptr;  // the images that this build's kernels run from
   std::vector<RecordedLaunch> launches_;

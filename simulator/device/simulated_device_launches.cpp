@@ -90,6 +90,7 @@ void SimulatedDevice::launch(const KernelLaunch& given) {
     for (const VariableContent& content : launch.variables) fill(*program.module, content);
     if (const std::string stopped = execute(program, launch); !stopped.empty()) throw LaunchEndedEarly(stopped);
   } catch (const KernelFault& fault) {
+    asserted_ += fault.asserted;
     throw KernelFaulted(fault);
   } catch (const ptx::PtxError& error) {
     throw KernelNotSupported(error.what());
@@ -199,6 +200,7 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
   printed_ += result.printed;
+  asserted_ += result.asserted;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));
   }

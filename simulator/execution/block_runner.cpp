@@ -371,6 +371,7 @@ bool BlockRunner::execute_special(Warp& warp, const Operation& operation, int at
     case OperationKind::table_branch:
       return table_branch(warp, operation, at, lanes, block);
     case OperationKind::trap:
+      if (operation.detail != Operation::kNoAssertion) write_assertion(warp.state, operation);
       context_.fault(warp.state, operation, Checker::memory, kTrapped, lanes, [&](int lane) {
         return context_.finding_at(warp.state, operation, lane, Checker::memory,
                                    operation.detail == Operation::kNoAssertion

@@ -22,6 +22,7 @@ struct ThreadResult {
   std::vector<InstructionCounters> counters;
   FindingLog findings;
   std::string printed;                             ///< blocks that print run in order, on one thread
+  std::string asserted;
   std::uint64_t faulty_block = ~std::uint64_t{0};  ///< the first in the order of blocks
   std::exception_ptr error;
 
@@ -86,6 +87,9 @@ class Launch {
       if (first->error) std::rethrow_exception(first->error);
     } catch (const LaunchStopped& stopped) {
       result.stopped = stopped.what();
+    } catch (KernelFault& fault) {
+      for (const ThreadResult& partial : results_) fault.asserted += partial.asserted;
+      throw;
     }
     result.blocks = grid_.blocks();
     result.counters.resize(program_.kernel->instructions.size());
@@ -93,6 +97,7 @@ class Launch {
       for (std::size_t i = 0; i < partial.counters.size(); ++i) result.counters[i] += partial.counters[i];
       result.findings.merge(partial.findings);
       result.printed += partial.printed;
+      result.asserted += partial.asserted;
     }
     if (caches_ != nullptr) {
       result.has_caches = true;
@@ -137,6 +142,7 @@ class Launch {
     void bring_back() {
       result_.counters = counters_of(launch_.program_, totals_);
       result_.printed = std::move(totals_.printed);
+      result_.asserted = std::move(totals_.asserted);
     }
 
    private:

@@ -72,6 +72,7 @@ struct LaunchResult {
   FindingLog findings;
   std::string stopped;  ///< the limit that ended the launch, and where; empty if it came to its end
   std::string printed;  ///< output of printf in the kernel, in the order of blocks and warps
+  std::string asserted;  ///< see RunTotals
 };
 
 /// Runs all blocks. If findings are not collected, throws KernelFault for the first fault in the order of blocks.

@@ -50,6 +50,14 @@ void release(WarpState& warp, const Operation& operation) {
   });
 }
 
+/// One of the texts that __assertfail gets, in one line.
+std::string assertion_word(const WarpState& warp, const Operation& operation, int lane, std::size_t index) {
+  std::string line = device_text(warp, lane, argument<std::uint64_t>(warp, operation, index, lane));
+  std::ranges::replace_if(
+      line, [](char c) { return c >= 0 && c < ' '; }, '?');
+  return line;
+}
+
 }  // namespace
 
 std::uint64_t allocate_on_heap(WarpState& warp, std::uint64_t bytes) {
@@ -99,14 +107,8 @@ const ProvidedFunction* provided_function(std::string_view name) {
 }
 
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane) {
-  const auto text = [&](std::size_t index) {
-    std::string line = device_text(warp, lane, argument<std::uint64_t>(warp, operation, index, lane));
-    std::ranges::replace_if(
-        line, [](char c) { return c >= 0 && c < ' '; }, '?');
-    return line;
-  };
   // The compiler writes out all arguments of a template, which may be thousands of letters.
-  std::string function = text(3);
+  std::string function = assertion_word(warp, operation, lane, 3);
   function.resize(std::min(function.size(), function.find(" [with ")));
   constexpr std::size_t kLongest = 120;
   if (function.size() > kLongest) {
@@ -114,8 +116,23 @@ std::string assertion_text(const WarpState& warp, const Operation& operation, in
     while (end > 0 && (static_cast<unsigned char>(function[end]) & 0xc0U) == 0x80U) --end;  // whole letters
     function = function.substr(0, end) + "…";
   }
-  return fmt::format("assertion '{}' failed at {}:{} in {}", text(0), text(1),
-                     argument<std::uint32_t>(warp, operation, 2, lane), function);
+  return fmt::format("assertion '{}' failed at {}:{} in {}", assertion_word(warp, operation, lane, 0),
+                     assertion_word(warp, operation, lane, 1), argument<std::uint32_t>(warp, operation, 2, lane),
+                     function);
+}
+
+void write_assertion(WarpState& warp, const Operation& operation) {
+  BlockContext& block = *warp.block;
+  for_each_lane(warp.mask, [&](int lane) {
+    if (block.asserted.size() > kMostPrinted) return;
+    const Finding place = block.finding_at(warp, operation, lane, Checker::memory, "");
+    block.asserted += fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
+                                  assertion_word(warp, operation, lane, 1),
+                                  argument<std::uint32_t>(warp, operation, 2, lane),
+                                  assertion_word(warp, operation, lane, 3), place.block.x, place.block.y, place.block.z,
+                                  place.thread.x, place.thread.y, place.thread.z,
+                                  assertion_word(warp, operation, lane, 0));
+  });
 }
 
 }  // namespace convladder::simulated

@@ -29,5 +29,8 @@ bool free_on_heap(WarpState& warp, const Operation& operation, int lane, std::ui
 
 /// The text of __assertfail, called by this operation, for a lane: "assertion 'x > 0' failed at a.cu:12 in f".
 std::string assertion_text(const WarpState& warp, const Operation& operation, int lane);
+/// Adds what the driver writes to the standard error for each of its lanes (CUDA C++ programming guide, 10.36) to
+/// BlockContext::asserted: "a.cu:12: f: block: [0,0,0], thread: [3,0,0] Assertion `x > 0` failed."
+void write_assertion(WarpState& warp, const Operation& operation);
 
 }  // namespace convladder::simulated

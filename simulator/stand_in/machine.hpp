@@ -312,6 +312,7 @@ class Machine {
   void execute(const KernelWork& work, const LaunchRequest& request);
   void take_over(const Function& function, const LaunchRequest& request);
   void found_in(const Function& function, std::vector<simulated::Finding> findings);
+  void write_asserted();
   KernelLaunch device_launch(const KernelWork& work, const LaunchRequest& request);
   void run_by_real_clock(const KernelWork& work, const LaunchRequest& request);
   bool may_be_put_off(const KernelLaunch& launch);

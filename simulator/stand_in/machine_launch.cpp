@@ -242,7 +242,13 @@ void Machine::execute(const KernelWork& work, const LaunchRequest& request) {
   } catch (const DeviceError& error) {
     throw Failure(kInvalidValue, error.what());
   }
+  write_asserted();
   report.simulated_for(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+/// As the driver does it.
+void Machine::write_asserted() {
+  if (const std::string lines = device_.take_asserted(); !lines.empty()) std::fputs(lines.c_str(), stderr);
 }
 
 /// Reports findings of a launch of the function. After other faults the program may go on, so that more is found; with

@@ -45,7 +45,8 @@ struct InstructionCounters {
 struct KernelFault : std::runtime_error {
   using std::runtime_error::runtime_error;
   explicit KernelFault(const Finding& found) : std::runtime_error(to_text(found)), finding(found) {}
-  Finding finding;  ///< without a problem where the fault has no place
+  Finding finding;       ///< without a problem where the fault has no place
+  std::string asserted;  ///< of all threads: see RunTotals
 };
 
 /// The allocation that an instruction touched last, where its accesses tend to stay.
@@ -82,6 +83,7 @@ struct RunTotals {
   std::uint64_t looked_at_changes = 0;          ///< of memory, at the last look at limits
   std::uint64_t operations_without_change = 0;  ///< by warps, since memory was last found changed
   std::string printed;                          ///< output of printf in kernels
+  std::string asserted;                         ///< a line as the driver writes it for each thread whose assertion fails
 };
 
 class BlockContext {
@@ -95,7 +97,8 @@ class BlockContext {
         known_patterns(totals.known_patterns),
         patterns_in_lockstep(totals.patterns_in_lockstep),
         memory_changes(totals.memory_changes),
-        printed(totals.printed) {}
+        printed(totals.printed),
+        asserted(totals.asserted) {}
 
   const Program* program = nullptr;
   DeviceMemory* memory = nullptr;
@@ -111,13 +114,14 @@ class BlockContext {
   std::vector<std::byte> shared;
   std::vector<std::byte> local;  ///< [warp][lane][local_bytes]
   const std::byte* parameters = nullptr;
-  std::span<InstructionCounters> counters;  ///< this and the next six members are as in RunTotals
+  std::span<InstructionCounters> counters;  ///< this and the next seven members are as in RunTotals
   std::span<CachedRange> ranges;
   LanePatterns& patterns;
   std::span<KnownPattern> known_patterns;
   std::vector<KnownPattern>& patterns_in_lockstep;
   std::uint64_t& memory_changes;
   std::string& printed;
+  std::string& asserted;
   std::vector<PendingCopies> copies;     ///< by warp
   std::vector<PendingArrival> arrivals;  ///< in the order in which they began
   BulkGroups bulk_groups;                ///< pending copies to global memory

@@ -83,6 +83,37 @@ print(cuda.cuFuncSetAttribute(function, 999, 1), cuda.cuFuncSetAttribute(functio
     assert done.stderr.count("cuFuncSetAttribute answered") == 1 and "(2 times)" not in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_every_process_of_multiprocessing_reports(tmp_path: Path, method: str) -> None:
+    text = f"""
+import ctypes, multiprocessing
+def work(bytes):
+    cuda = ctypes.CDLL("libcudart.so.13")
+    cuda.cudaMalloc(ctypes.byref(ctypes.c_void_p()), bytes)  # never freed
+if __name__ == "__main__":
+    context = multiprocessing.get_context("{method}")
+    processes = [context.Process(target=work, args=(64 + number,)) for number in range(2)]
+    for one in processes: one.start()
+    for one in processes: one.join()
+    print([one.exitcode for one in processes])
+"""
+    done = simulated(tmp_path, text, "--leak-check")
+    assert (done.stdout, done.returncode) == ("[0, 0]\n", 1), done.stderr
+    assert findings(tmp_path) == [("memcheck", "work", line_of(text, "never freed"))] * 2
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["ended_without_report"] == []
+
+
+def test_processes_without_a_report_are_counted_by_their_shortened_names(tmp_path: Path) -> None:
+    text = """
+import ctypes, subprocess, sys
+code = "import ctypes, os, signal; ctypes.CDLL('libcudart.so.13').cudaFree(None); os.kill(os.getpid(), signal.SIGKILL)" + " " * 500 + "# the end"
+for _ in range(3): subprocess.run([sys.executable, "-c", code], check=False)
+"""
+    done = simulated(tmp_path, text)
+    assert done.returncode == 2 and done.stderr.count("ended without a report") == 1, done.stderr
+    assert "ended without a report 3 times" in " ".join(done.stderr.split()) and "# the end" not in done.stderr
+
+
 def test_sitecustomize_of_others_still_runs(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()

@@ -73,7 +73,8 @@ ShortNames short_kernel_names(const std::vector<ProcessReport>& processes) {
 
 /// The name of a process where there are several.
 std::string title_of(const stand_in::ProcessName& process) {
-  return printable(fmt::format("{}", fmt::join(process.arguments, " ")));
+  constexpr std::size_t kLongest = 120;  // of a Python's -c there may be a thousand letters
+  return printable(fmt::format("{}", fmt::join(process.arguments, " ")), kLongest);
 }
 
 void add_finding(ReportSection& section, const ProgramReport& report, const ProcessReport& process,
@@ -275,10 +276,12 @@ ReportSection remarks_of(const ProgramReport& report) {
   for (const auto& [remark, count] : remarks) {
     section.paragraph(printable(remark) + (count > 1 ? fmt::format(" ({} times)", grouped(count)) : ""), "  ");
   }
-  for (const stand_in::ProcessName& process : report.without_report) {
-    section.paragraph(fmt::format("{} ended without a report: by _exit(), by a signal that no program hears of, or "
+  std::map<std::string, std::uint64_t> silent;
+  for (const stand_in::ProcessName& process : report.without_report) ++silent[title_of(process)];
+  for (const auto& [title, count] : silent) {
+    section.paragraph(fmt::format("{} ended without a report{}: by _exit(), by a signal that no program hears of, or "
                                   "it became another program; or it still runs",
-                                  title_of(process)),
+                                  title, count > 1 ? fmt::format(" {} times", grouped(count)) : ""),
                       "  ");
   }
   if (!section.blocks.empty()) section.heading = "remarks";

@@ -71,4 +71,5 @@ def stay_in_front(assertion: ModuleType) -> None:
 def prepare(folder: str) -> None:
     """From now on the packages that need it are prepared when they are imported. `folder`: that of sitecustomize."""
     native.folder = Path(folder)
+    native.report_before_leaving()
     sys.meta_path.insert(0, _AfterImport())

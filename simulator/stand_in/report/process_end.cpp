@@ -74,6 +74,11 @@ void on_process_end(void (*work)()) {
   on_exit([](int status, void* /*unused*/) { exit_status = status; }, nullptr);
 }
 
+void process_ends(int status) {
+  exit_status = status;
+  if (work_at_end != nullptr) work_at_end();
+}
+
 void write_begin(const Settings& settings) {
   if (settings.report.empty()) return;
   ProcessReport process;

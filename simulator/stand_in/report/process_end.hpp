@@ -11,6 +11,9 @@ struct Settings;
 /// Runs `work` when the process exits, after the program's own exit handlers.
 void on_process_end(void (*work)());
 
+/// Runs that work now, for a process that is about to leave by _exit() with this status.
+void process_ends(int status);
+
 /// Appends to the settings' file that this process has begun.
 void write_begin(const Settings& settings);
 

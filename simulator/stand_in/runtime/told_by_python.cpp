@@ -1,4 +1,8 @@
 // Packages of Python know more of their kernels and graphs than the driver is told: python/convladder/simulated/.
+#include <chrono>
+#include <thread>
+
+#include "simulator/stand_in/report/process_end.hpp"
 #include "simulator/stand_in/runtime/answer.hpp"
 
 using convladder::stand_in::Function;
@@ -50,6 +54,20 @@ void convladder_stand_in_graph_ends(std::uint64_t graph) {
   Machine& machine = Machine::get();
   const std::scoped_lock lock(machine.mutex);
   for (void* const address : machine.memory_of_graphs.end(graph)) machine.free(address, false, "cudaFree");
+}
+
+/// Writes the report of a process that leaves by os._exit(), as those of multiprocessing do. If another thread is in a
+/// call for longer than a second, nobody waits for it and there is no report.
+void convladder_stand_in_process_ends(int status) {
+  Machine& machine = Machine::get();
+  for (int i = 0; i < 100; ++i) {
+    if (machine.mutex.try_lock()) {
+      machine.mutex.unlock();
+      convladder::stand_in::process_ends(status);
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 }  // extern "C"

@@ -346,6 +346,19 @@ TEST(Calls, AnAssertionSaysWhereItFailed) {
       "call.uni __assertfail, (a, b, c, d, e); }\nFINE:";
   ProvidedRun run(kernel_with(kProvided, body), 1, 8);
   EXPECT_THAT(run.fault, AllOf(HasSubstr("assertion 'word' failed at a.cu:12 in word"), HasSubstr("thread (3, 0, 0)")));
+  EXPECT_EQ(run.device.take_asserted(), "a.cu:12: word: block: [0,0,0], thread: [3,0,0] Assertion `word` failed.\n");
+  EXPECT_EQ(run.device.take_asserted(), "");
+}
+
+TEST(Calls, EachThreadWhoseAssertionFailsHasALineOfTheDrivers) {
+  const std::string body =
+      "{ .reg .b64 %m; .reg .b32 %line; .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+      "mov.u64 %m, words; st.param.b64 [a], %m; st.param.b64 [b], %m; mov.u32 %line, 7; st.param.b32 [c], %line;\n"
+      "st.param.b64 [d], %m; st.param.b64 [e], 1; call.uni __assertfail, (a, b, c, d, e); }";
+  ProvidedRun run(kernel_with(kProvided, body), 1, 40, CheckerSet{.memory = true});
+  const std::string lines = run.device.take_asserted();
+  EXPECT_THAT(lines, HasSubstr("word:7: word: block: [0,0,0], thread: [31,0,0] Assertion `word` failed.\n"));
+  EXPECT_GE(std::ranges::count(lines, '\n'), 32);
 }
 
 TEST(Calls, AnAssertionInATemplateNamesNoArguments) {
