@@ -202,7 +202,7 @@ class SimulatedDevice final : public Device {
 
   /// The text that kernels have printed since the last call, in the order of launches, blocks and warps.
   std::string take_printed() { return std::exchange(printed_, {}); }
-  /// What the driver would have written to the standard error since the last call: a line for each thread whose
+  /// The driver's lines for the standard error since the last call, one for each thread whose
   /// assertion failed.
   std::string take_asserted() { return std::exchange(asserted_, {}); }
 

@@ -21,7 +21,7 @@ namespace {
 struct ThreadResult {
   std::vector<InstructionCounters> counters;
   FindingLog findings;
-  std::string printed;                             ///< blocks that print run in order, on one thread
+  std::string printed;  ///< blocks that print run in order, on one thread
   std::string asserted;
   std::uint64_t faulty_block = ~std::uint64_t{0};  ///< the first in the order of blocks
   std::exception_ptr error;

@@ -70,8 +70,8 @@ struct LaunchResult {
   CacheCounters caches;  ///< the traffic of the caches, if there are any
   std::uint64_t blocks = 0;
   FindingLog findings;
-  std::string stopped;  ///< the limit that ended the launch, and where; empty if it came to its end
-  std::string printed;  ///< output of printf in the kernel, in the order of blocks and warps
+  std::string stopped;   ///< the limit that ended the launch, and where; empty if it came to its end
+  std::string printed;   ///< output of printf in the kernel, in the order of blocks and warps
   std::string asserted;  ///< see RunTotals
 };
 

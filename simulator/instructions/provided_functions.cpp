@@ -126,12 +126,11 @@ void write_assertion(WarpState& warp, const Operation& operation) {
   for_each_lane(warp.mask, [&](int lane) {
     if (block.asserted.size() > kMostPrinted) return;
     const Finding place = block.finding_at(warp, operation, lane, Checker::memory, "");
-    block.asserted += fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
-                                  assertion_word(warp, operation, lane, 1),
-                                  argument<std::uint32_t>(warp, operation, 2, lane),
-                                  assertion_word(warp, operation, lane, 3), place.block.x, place.block.y, place.block.z,
-                                  place.thread.x, place.thread.y, place.thread.z,
-                                  assertion_word(warp, operation, lane, 0));
+    block.asserted +=
+        fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
+                    assertion_word(warp, operation, lane, 1), argument<std::uint32_t>(warp, operation, 2, lane),
+                    assertion_word(warp, operation, lane, 3), place.block.x, place.block.y, place.block.z,
+                    place.thread.x, place.thread.y, place.thread.z, assertion_word(warp, operation, lane, 0));
   });
 }
 

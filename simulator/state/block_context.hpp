@@ -83,7 +83,7 @@ struct RunTotals {
   std::uint64_t looked_at_changes = 0;          ///< of memory, at the last look at limits
   std::uint64_t operations_without_change = 0;  ///< by warps, since memory was last found changed
   std::string printed;                          ///< output of printf in kernels
-  std::string asserted;                         ///< a line as the driver writes it for each thread whose assertion fails
+  std::string asserted;  ///< a line as the driver writes it for each thread whose assertion fails
 };
 
 class BlockContext {
