@@ -72,15 +72,16 @@ def test_every_outcome_is_told_apart(tmp_path: Path) -> None:
     assert done.returncode == again.returncode and outcomes(output) == outcomes(tmp_path / "again.json"), "one seed, one draw"
 
 
-def test_a_suite_has_its_folders_and_options(tmp_path: Path) -> None:
+def test_a_suite_has_its_folders_options_and_environment(tmp_path: Path) -> None:
     for name, text in (("src/of_the_suite.py", "NUMBER = 7\n"),
                        ("tests/conftest.py", "def pytest_addoption(parser):\n    parser.addoption('--mode')\n    parser.addoption('--ref')\n"),
-                       ("tests/test_it.py", "import of_the_suite\ndef test_both(request):\n    assert request.config.getoption('--mode') == 'quick'\n")):
+                       ("tests/test_it.py", "import of_the_suite, os\ndef test_all(request):\n"
+                                            "    assert (request.config.getoption('--mode'), os.environ['GEMS_VENDOR']) == ('quick', 'nvidia')\n")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = run_suites(tmp_path, tmp_path / "output.json", "--suite", "flaggems")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert outcomes(tmp_path / "output.json") == {"test_both": "passed"}
+    assert outcomes(tmp_path / "output.json") == {"test_all": "passed"}
 
 
 def test_without_a_folder_it_is_skipped_with_a_reason(tmp_path: Path) -> None:

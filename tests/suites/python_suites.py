@@ -93,7 +93,7 @@ class FileRun:
                      "sets": self.choice.sets}
             (Path(folder) / "order").write_text(json.dumps(order), encoding="utf-8")
             path = [str(HERE), *(str(self.file.folder / one) for one in suite.python_path), os.environ.get("PYTHONPATH")]
-            environment = dict(os.environ, CONVLADDER_SUITE_ORDER=f"{folder}/order", MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1",
+            environment = dict(os.environ, **suite.environment, CONVLADDER_SUITE_ORDER=f"{folder}/order", MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1",
                                PYTHONPATH=os.pathsep.join(filter(None, path)))
             command = [str(PROGRAM), "simulate", "--gpu", self.choice.gpu, "--checkers", self.choice.checkers, "--", self.choice.python,
                        "-m", "pytest", "-q", "-p", "convladder", "-p", "suite_plugin", "-p", "no:cacheprovider", "--convladder-findings", "show",

@@ -24,6 +24,7 @@ class Suite:
     """Folders that are put in front of PYTHONPATH."""
     pytest_options: tuple[str, ...] = ()
     """Of the suite's own conftest.py; an option and its value in one word."""
+    environment: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """Why, by the globs of tests (`FILE::FUNCTION` or `FILE::FUNCTION[PARAMETERS]`; brackets are plain) that are not drawn."""
 
@@ -48,5 +49,6 @@ SUITES = (
           left_out={"*tilelang*": "TileLang"}),
     Suite("mamba", "CONVLADDER_MAMBA_SOURCE", "a checkout of github.com/state-spaces/mamba", tests=("tests/ops/triton/test_*.py",), python_path=(".",)),
     Suite("flaggems", "CONVLADDER_FLAGGEMS_SOURCE", "a checkout of github.com/FlagOpen/FlagGems", tests=("tests/test_*.py",), python_path=("src",),
-          pytest_options=("--mode=quick", "--ref=cpu")),
+          pytest_options=("--mode=quick", "--ref=cpu"),
+          environment={"GEMS_VENDOR": "nvidia"}),
 )
