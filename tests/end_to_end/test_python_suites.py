@@ -93,6 +93,29 @@ def test_without_a_folder_it_is_skipped_with_a_reason(tmp_path: Path) -> None:
     assert done.returncode == 3 and "has none of python/test/unit/cuda/test_*.py" in done.stderr
 
 
+AUTOTUNED = """
+import triton
+@triton.autotune([triton.Config({"SIZE": size}) for size in (16, 32, 64)], key=[])
+@triton.jit
+def kernel(x, SIZE: triton.language.constexpr):
+    pass
+def test_it():
+    assert [one.kwargs["SIZE"] for one in kernel.prune_configs({})] == [16, 32]
+"""
+
+
+def test_autotuners_try_so_many_configurations(tmp_path: Path) -> None:
+    if subprocess.run([PYTHON, "-c", "import triton, pytest"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("CONVLADDER_PYTHON names no python with Triton and pytest")
+    path = tmp_path / "python/test/unit/cuda/test_it.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(AUTOTUNED, encoding="utf-8")
+    output = tmp_path / "output.json"
+    for options, outcome in ((("--configurations", "2"), "passed"), ((), "wrong")):
+        run_suites(tmp_path, output, "--suite", "triton-cuda", *options, python=PYTHON)
+        assert outcomes(output) == {"test_it": outcome}, options
+
+
 @pytest.mark.skipif(not TRITON, reason="CONVLADDER_TRITON_SOURCE does not name a checkout of Triton")
 def test_some_of_tritons(tmp_path: Path) -> None:
     if subprocess.run([PYTHON, "-c", "import torch, triton, pytest"], capture_output=True, check=False).returncode != 0:

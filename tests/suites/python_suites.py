@@ -90,7 +90,7 @@ class FileRun:
             order = {"record": str(self.record), "is_program": self.file.is_program, "left_out": suite.left_out,
                      "arguments": suite.program_arguments.get(self.file.path, ()),
                      "done": [one["id"] for one in self.results], "seed": self.choice.seed, "functions": self.choice.functions,
-                     "sets": self.choice.sets}
+                     "sets": self.choice.sets, "configurations": self.choice.configurations}
             (Path(folder) / "order").write_text(json.dumps(order), encoding="utf-8")
             path = [str(HERE), *(str(self.file.folder / one) for one in suite.python_path), os.environ.get("PYTHONPATH")]
             environment = dict(os.environ, **suite.environment, CONVLADDER_SUITE_ORDER=f"{folder}/order", MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1",
@@ -199,6 +199,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only files whose path ends so; may be repeated")
     parser.add_argument("--functions", type=_positive, metavar="N", help="draw so many functions of each file (all)")
     parser.add_argument("--sets", type=_positive, default=6, metavar="N", help="draw so many sets of parameters of each function (6)")
+    parser.add_argument("--configurations", type=_positive, metavar="N", help="autotuners of Triton try so many (all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=_positive, default=120, metavar="N", help="time limit of a test (120)")
     parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="so many files at once (1)")

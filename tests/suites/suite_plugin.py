@@ -65,6 +65,20 @@ def _keep_one_size_of_benchmarks() -> None:
     Benchmark.__init__ = keep_one
 
 
+def _keep_configurations(number: int) -> None:
+    """Autotuners of Triton try the first ones only: each of them is compiled and simulated."""
+    try:
+        from triton.runtime.autotuner import Autotuner
+    except ImportError:
+        return
+    original = Autotuner.prune_configs
+
+    def keep(self: Any, *arguments: Any, **named: Any) -> list[Any]:
+        return list(original(self, *arguments, **named))[:number]
+
+    Autotuner.prune_configs = keep
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collect_file(file_path: Path, parent: Any) -> Iterator[None]:
     """Programs are not imported to look for tests."""
@@ -98,6 +112,8 @@ def _why_left_out(item: pytest.Item) -> str | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps what is drawn and not done. What is left out is not drawn, and is told once a function."""
+    if _ORDER["configurations"] is not None:
+        _keep_configurations(_ORDER["configurations"])
     left_out = {item.nodeid.partition("[")[0]: why for item in items if (why := _why_left_out(item)) is not None}
     for function, why in left_out.items():
         if function not in _ORDER["done"]:
