@@ -41,8 +41,8 @@ def test_last(): read(64)
 
 
 def run_suites(folder: str | Path, output: Path, *options: str, python: str = "/usr/bin/python3") -> subprocess.CompletedProcess[str]:
-    """The runner on a folder as Triton's source."""
-    environment = dict(os.environ, CONVLADDER_TRITON_SOURCE=str(folder), CONVLADDER_PROGRAM=str(PROGRAM))
+    """The runner on a folder as Triton's source, or FlagGems'."""
+    environment = dict(os.environ, CONVLADDER_TRITON_SOURCE=str(folder), CONVLADDER_FLAGGEMS_SOURCE=str(folder), CONVLADDER_PROGRAM=str(PROGRAM))
     return subprocess.run([REPOSITORY / "tests/suites/python_suites.py", "--python", python, "--output", output, *options], env=environment,
                           capture_output=True, encoding="utf-8", check=False)
 
@@ -70,6 +70,18 @@ def test_every_outcome_is_told_apart(tmp_path: Path) -> None:
     done = run_suites(tmp_path, output, "--suite", "triton-cuda", "--sets", "3", "--only", "test_it.py", "--functions", "1")
     again = run_suites(tmp_path, tmp_path / "again.json", "--suite", "triton-cuda", "--sets", "3", "--only", "test_it.py", "--functions", "1")
     assert done.returncode == again.returncode and outcomes(output) == outcomes(tmp_path / "again.json"), "one seed, one draw"
+
+
+def test_a_suite_has_its_folders_options_and_environment(tmp_path: Path) -> None:
+    for name, text in (("src/of_the_suite.py", "NUMBER = 7\n"),
+                       ("tests/conftest.py", "def pytest_addoption(parser):\n    parser.addoption('--mode')\n    parser.addoption('--ref')\n"),
+                       ("tests/test_it.py", "import of_the_suite, os\ndef test_all(request):\n"
+                                            "    assert (request.config.getoption('--mode'), os.environ['GEMS_VENDOR']) == ('quick', 'nvidia')\n")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    done = run_suites(tmp_path, tmp_path / "output.json", "--suite", "flaggems")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert outcomes(tmp_path / "output.json") == {"test_all": "passed"}
 
 
 def test_without_a_folder_it_is_skipped_with_a_reason(tmp_path: Path) -> None:

@@ -92,11 +92,12 @@ class FileRun:
                      "done": [one["id"] for one in self.results], "seed": self.choice.seed, "functions": self.choice.functions,
                      "sets": self.choice.sets}
             (Path(folder) / "order").write_text(json.dumps(order), encoding="utf-8")
-            environment = dict(os.environ, CONVLADDER_SUITE_ORDER=f"{folder}/order", MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1",
-                               PYTHONPATH=os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")])))
+            path = [str(HERE), *(str(self.file.folder / one) for one in suite.python_path), os.environ.get("PYTHONPATH")]
+            environment = dict(os.environ, **suite.environment, CONVLADDER_SUITE_ORDER=f"{folder}/order", MPLBACKEND="Agg", PYTHONDONTWRITEBYTECODE="1",
+                               PYTHONPATH=os.pathsep.join(filter(None, path)))
             command = [str(PROGRAM), "simulate", "--gpu", self.choice.gpu, "--checkers", self.choice.checkers, "--", self.choice.python,
                        "-m", "pytest", "-q", "-p", "convladder", "-p", "suite_plugin", "-p", "no:cacheprovider", "--convladder-findings", "show",
-                       "--rootdir", str(self.file.folder), str(self.file.folder / self.file.path)]
+                       "--rootdir", str(self.file.folder), *suite.pytest_options, str(self.file.folder / self.file.path)]
             with open(f"{folder}/output", "w+", encoding="utf-8", errors="replace") as output:
                 process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
                 try:

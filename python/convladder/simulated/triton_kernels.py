@@ -141,7 +141,10 @@ _ROUNDING = 2e-2  # of the largest value, as of sums in half precision in anothe
 def _are_equal(one: Any, other: Any) -> bool:
     import torch
 
-    return bool(torch.equal(one.contiguous().view(torch.uint8), other.contiguous().view(torch.uint8))) if one.numel() else True
+    def bytes_of(tensor: Any) -> Any:  # a dimension of one element may have any stride, and a tensor may have no dimension
+        return tensor.contiguous().as_strided((tensor.numel(),), (1,)).view(torch.uint8)
+
+    return bool(torch.equal(bytes_of(one), bytes_of(other))) if one.numel() else True
 
 
 def _difference(one: Any, other: Any) -> float:
