@@ -178,8 +178,8 @@ TEST(RaceEffects, WhatOneLoadHasReadForAWarpMayBeStoredByOneOfItsThreads) {
   EXPECT_THAT(races(load + branch + store + "end:", 64), testing::Contains(is_finding));
   // The load is executed again by threads that nothing keeps together with the one that stores.
   EXPECT_THAT(races("mov.b32 %r5, 0; again: " + load + branch +
-                        "setp.eq.u32 %p2, %r1, 0; @%p2 bra out; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2;\n"
-                        "@%p2 bra again; out: " +
+                        "setp.eq.u32 %p2, %r1, 0; @%p2 bra leave; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2;\n"
+                        "@%p2 bra again; leave: " +
                         store + "end:",
                     32),
               testing::Contains(AllOf(is_finding, says("write after read"))));
