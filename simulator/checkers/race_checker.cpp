@@ -332,11 +332,21 @@ RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
   return last_piece_;
 }
 
+inline void RaceChecker::note_load(const WarpAccess& access) {
+  const auto warp = static_cast<std::size_t>(access.warp->index);
+  std::vector<Loaded>& of_warp = loaded_[warp];
+  if (of_warp.empty()) of_warp.resize(program_.kernel->instructions.size());
+  Loaded& loaded = of_warp[static_cast<std::size_t>(access.operation->instruction)];
+  const std::uint32_t clock = now_->clock[warp];
+  loaded = {now_->number, clock, loaded.block == now_->number && loaded.clock == clock};
+}
+
 void RaceChecker::access(const WarpAccess& access) {
   const Addresses& addresses = *access.addresses;
   if (access.space == ptx::Space::local) return;  // local memory is each thread's own
   enter(*access.warp->block);
   if (!now_->late_loads.empty() && access.kind == AccessKind::store) store_late_values(access);
+  if (access.kind == AccessKind::load && !is_asynchronous_) note_load(access);
   if (is_strong(access)) {
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
   }
@@ -529,9 +539,9 @@ void RaceChecker::touch_unit(const Touch& touch, Unit& unit, Access* coming) {
 
 inline void RaceChecker::judge_readers(const Touch& touch, const Unit& unit) {
   if (!ordered(unit.first_reader, touch.now)) {
-    judge_write_after_read(touch, unit.first_reader);
+    judge_write_after_read(touch, unit.first_reader, unit);
   } else if (!ordered(unit.last_reader, touch.now)) {
-    judge_write_after_read(touch, unit.last_reader);
+    judge_write_after_read(touch, unit.last_reader, unit);
   }
 }
 

@@ -165,6 +165,7 @@ class RaceChecker final : public AccessObserver {
   bool ordered_otherwise(const Access& earlier, const Access& now) const;
   bool ordered_in_cluster(const Access& earlier) const;
   Access access_of(const WarpAccess& access);
+  void note_load(const WarpAccess& access);
   /// A part of a lane's access, and the units that it reaches.
   struct Part {
     Unit* units = nullptr;
@@ -188,7 +189,8 @@ class RaceChecker final : public AccessObserver {
   WriteRace judge_write_after_write(const Touch& touch, const Unit& unit, Access& now);
   bool has_met_since(const Access& reader, const Touch& touch) const;
   void judge_asynchronous_read(const Touch& touch, const Unit& unit);
-  void judge_write_after_read(const Touch& touch, const Access& reader);
+  void judge_write_after_read(const Touch& touch, const Access& reader, const Unit& unit);
+  bool have_loaded_together(const Access& one, const Access& other) const;
   void report(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
   Pending pending(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
   void confirm(const Pending& race);
@@ -215,6 +217,14 @@ class RaceChecker final : public AccessObserver {
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   std::map<std::uint64_t, Piece> pieces_;  // by beginning
   Piece* last_piece_ = nullptr;
+
+  /// A warp's last execution of a load.
+  struct Loaded {
+    std::uint32_t block = 0;
+    std::uint32_t clock = 0;
+    bool again = false;  ///< the warp had executed it before at this clock
+  };
+  std::array<std::vector<Loaded>, kMostWarps> loaded_;  ///< by warp and instruction; empty before the warp's first load
 
   /// A load that raced with a write, whose value the lanes have not used.
   struct LateLoad {

@@ -279,7 +279,19 @@ bool RaceChecker::has_met_since(const Access& reader, const Touch& touch) const 
   return met.clock >= reader.clock && (met.lanes & both) == both;
 }
 
-void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reader) {
+/// Whether two lanes of a warp have read something by one execution of a load.
+bool RaceChecker::have_loaded_together(const Access& one, const Access& other) const {
+  if (one.block != other.block || one.thread / kLanes != other.thread / kLanes || one.clock != other.clock ||
+      one.instruction != other.instruction || (one.is_asynchronous | other.is_asynchronous) != 0) {
+    return false;
+  }
+  const std::vector<Loaded>& of_warp = loaded_[one.thread / kLanes];
+  const Loaded& loaded = of_warp[one.instruction];
+  return loaded.block == one.block && loaded.clock == one.clock && !loaded.again;
+}
+
+/// `unit` is as it was before the write.
+void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reader, const Unit& unit) {
   const Access& now = touch.now;
   if (reader.is_strong != 0 && now.is_strong != 0) return;
   const int load = static_cast<int>(reader.instruction);
@@ -299,6 +311,9 @@ void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reade
       now_->late_loads.push_back({load, warp, lane, pending(touch, reader, kWriteAfterRead, kUnused)});
       return;
     }
+  }
+  if (unit.first_reader.thread == now.thread && have_loaded_together(unit.first_reader, reader)) {
+    return report(touch, reader, kWriteAfterRead, "one load of the warp had read it for both threads");
   }
   report(touch, reader, kWriteAfterRead, "");
 }

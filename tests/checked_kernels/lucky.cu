@@ -287,8 +287,8 @@ __global__ void a_late_value_matters(const float* in, float* out, int n) {
   // Warps that come late read the sum instead of the number.
   const int t = static_cast<int>(threadIdx.x);
   if (blockIdx.x != 0) return;
-  const float old = *static_cast<volatile float*>(&out[0]);  // <- racecheck
-  if (t == 0) out[0] = old + 1.0F;                           // <- racecheck
+  const float old = *static_cast<volatile float*>(&out[0]);  // <- note racecheck
+  if (t == 0) out[0] = old + 1.0F;                           // <- note racecheck
   if (t > 0) out[t] = old;
 }
 

@@ -90,7 +90,7 @@ import ctypes, multiprocessing
 def work(bytes):
     cuda, place = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
     cuda.cudaMalloc(ctypes.byref(place), bytes)
-    cuda.cudaMemset(place, 0, bytes + 1)  # too far
+    cuda.cudaMemcpy(ctypes.create_string_buffer(bytes), place, ctypes.c_size_t(bytes), 2)  # never written
 if __name__ == "__main__":
     context = multiprocessing.get_context("{method}")
     processes = [context.Process(target=work, args=(64 + number,)) for number in range(2)]
@@ -100,7 +100,7 @@ if __name__ == "__main__":
 """
     done = simulated(tmp_path, text)
     assert (done.stdout, done.returncode) == ("[0, 0]\n", 1), done.stderr
-    assert findings(tmp_path) == [("memcheck", "work", line_of(text, "too far"))] * 2
+    assert findings(tmp_path) == [("initcheck", "work", line_of(text, "never written"))] * 2
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["ended_without_report"] == []
 
 

@@ -167,6 +167,30 @@ TEST(RaceEffects, LanesThatGotTheOthersValueStoreBehindTheirLoads) {
               testing::Contains(AllOf(is_finding, says("write after read"))));
 }
 
+TEST(RaceEffects, WhatOneLoadHasReadForAWarpMayBeStoredByOneOfItsThreads) {
+  const std::string load = "ld.global.b32 %r3, [%rd1]; ";
+  const std::string store = "setp.eq.u32 %p2, %r1, 0; mov.b32 %r4, 42; @%p2 st.global.b32 [%rd1], %r4;";
+  const std::string branch = "setp.gt.u32 %p1, %r3, 5; @%p1 bra end; ";
+  EXPECT_THAT(races(load + branch + store + "end:", 32),
+              testing::Each(AllOf(is_note, says("one load of the warp had read it for both threads"))));
+  EXPECT_THAT(races(load + branch + store + "end:", 32), testing::Not(IsEmpty()));
+  // Of two warps, the second one reads what the first has stored.
+  EXPECT_THAT(races(load + branch + store + "end:", 64), testing::Contains(is_finding));
+  // The load is executed again by threads that nothing keeps together with the one that stores.
+  EXPECT_THAT(races("mov.b32 %r5, 0; again: " + load + branch +
+                        "setp.eq.u32 %p2, %r1, 0; @%p2 bra leave; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2;\n"
+                        "@%p2 bra again; leave: " +
+                        store + "end:",
+                    32),
+              testing::Contains(AllOf(is_finding, says("write after read"))));
+  // Each thread reads another word than the one that it stores.
+  EXPECT_THAT(
+      races("xor.b32 %r5, %r1, 1; mul.wide.u32 %rd4, %r5, 4; add.s64 %rd5, %rd1, %rd4; ld.global.b32 %r3, [%rd5];\n" +
+                branch + "mul.wide.u32 %rd6, %r1, 4; add.s64 %rd6, %rd1, %rd6; st.global.b32 [%rd6], %r1; end:",
+            32),
+      testing::Contains(AllOf(is_finding, says("write after read"))));
+}
+
 /// The second block reads what the first has written, if an exchange of a flag has told it so.
 std::string handed_over(const std::string& read) {
   return "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 0; mov.b32 %r4, 1;\n"
