@@ -36,6 +36,8 @@ def program() -> Path:
     if named:
         if not os.access(named, os.X_OK):
             raise ConvladderError(f"CONVLADDER_PROGRAM: no program {named}")
+        if not _is_binary(named):  # such as the script that starts this package, for ever
+            raise ConvladderError(f"CONVLADDER_PROGRAM: {named} is a script; expected the program itself")
         return Path(named)
     beside = (_HERE / "program/bin/convladder",       # in a wheel
               _HERE.parents[3] / "bin/convladder",    # <prefix>/lib/convladder/stand_in/python/convladder

@@ -79,6 +79,10 @@ def test_what_is_refused_is_one_line(tmp_path: Path, code: str, says: str) -> No
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert refused("convladder.version()", tmp_path, CONVLADDER_PROGRAM="/nope") == "CONVLADDER_PROGRAM: no program /nope\n"
+    script = tmp_path / "convladder"
+    script.write_text("#!/bin/sh\nexec python3 -m convladder\n", encoding="utf-8")
+    script.chmod(0o755)
+    assert "is a script; expected the program itself" in refused("convladder.version()", tmp_path, CONVLADDER_PROGRAM=str(script))
 
 
 def test_a_run_is_what_the_program_records(tmp_path: Path) -> None:

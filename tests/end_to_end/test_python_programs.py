@@ -404,6 +404,21 @@ def test_memory_that_an_operator_reads_unwritten_is_found_and_what_is_missing_is
 
 
 @needs_torch
+def test_a_gradient_that_nobody_asks_for_reads_nothing(tmp_path: Path) -> None:
+    text = """
+import torch
+x, w, g = (torch.randn(1, 1, n, n, device="cuda") for n in (4, 3, 2))
+x_unwritten, w_unwritten = torch.empty_like(x), torch.empty_like(w)
+backward = lambda x, w, *mask: torch.ops.aten.convolution_backward(g, x, w, None, (1, 1), (0, 0), (1, 1), False, (0, 0), 1, mask)
+backward(x, w_unwritten, False, True, False)
+backward(x_unwritten, w, True, False, False)
+backward(x, w_unwritten, True, False, False)  # reads it
+"""
+    done = simulated(tmp_path, text, python=PYTHON)
+    assert len(findings(tmp_path)) == 1 and "reads weight, of which nothing has written" in " ".join(done.stderr.split()), done.stderr
+
+
+@needs_torch
 def test_compiled_functions_run_their_kernels(tmp_path: Path) -> None:
     text = """
 import torch, torch.nn.functional as F

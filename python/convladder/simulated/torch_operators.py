@@ -103,6 +103,20 @@ class _HostOperator:
             return self.packet(*arguments, **named)
 
 
+    def unread(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> set[str]:
+        """The arguments of which this call reads no element."""
+        return set()
+
+
+class _ConvolutionBackward(_HostOperator):
+    """aten::convolution_backward, which computes the gradients that its mask asks for: of the input, the weight and the bias."""
+
+    def unread(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> set[str]:
+        """The weight is a factor of the input's gradient only, and the input of the weight's."""
+        of_input, of_weight, _ = {**dict(zip(self.names, arguments)), **named}["output_mask"]
+        return {name for name, is_read in (("weight", of_input), ("input", of_weight)) if not is_read}
+
+
 class _ProductInType(_HostOperator):
     """aten::mm.dtype and its like, which only GPUs have: the product is computed in float, and rounded to the type that is asked for."""
 
@@ -151,12 +165,13 @@ class _Call:
 
     def _note_arguments(self) -> None:
         """After it was computed: what it wrote may have got another size."""
+        unread = self.operator.unread(self.arguments, self.named)
         for name, value in [*zip(self.operator.names, self.arguments), *self.named.items()]:
             is_written = name in self.operator.written
             is_read = not is_written or name == "self" and not self.operator.is_random and not self.operator.base.startswith(("fill", "zero"))
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 if _is_device_tensor(one):
-                    self.uses.add(name, one, is_read and id(one) not in self.resized, is_written)
+                    self.uses.add(name, one, is_read and name not in unread and id(one) not in self.resized, is_written)
 
     def result(self) -> Any:
         """Computes it; in a stream that is captured, makes it a part of the graph."""
@@ -381,4 +396,6 @@ def prepare(package: ModuleType) -> None:
             base, _, overload = name.partition(".")
             if name not in own and not _is_left_alone(name, torch._C._get_schema(base, overload)):
                 of_type = base.removeprefix("aten::") in _PRODUCTS and overload.startswith("dtype")
-                library.impl(name, (_ProductInType if of_type else _HostOperator)(name), "CUDA", allow_override=True)
+                kind = (_ProductInType if of_type else
+                        _ConvolutionBackward if base == "aten::convolution_backward" and not overload else _HostOperator)
+                library.impl(name, kind(name), "CUDA", allow_override=True)
