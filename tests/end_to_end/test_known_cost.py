@@ -80,12 +80,14 @@ def test_a_calibrated_spin_takes_as_long_as_it_says(plain: Path) -> None:
         return told[-1]["nanoseconds_per_operation"] * 1e-9
 
     def measured() -> float:
-        return cpu_seconds(plain, "spin", "--operations", str(told[-1]["operations"])) / told[-1]["operations"]
+        """As calibrate does it: of short runs, some have the processor for themselves on a busy machine, too."""
+        return min(cpu_seconds(plain, "spin", "--operations", "100000") for _ in range(5)) / 100_000
 
     same = pytest.approx(1, rel=0.15)
     assert ratio_in_turns(calibrated, measured, lambda ratio: ratio == same) == same
     for one in told:
         assert one["operations"] * one["nanoseconds_per_operation"] == pytest.approx(2e6, rel=0.01)
+    assert cpu_seconds(plain, "spin", "--operations", str(told[-1]["operations"])) > 0.85 * 2e-3
 
 
 def test_lazy_output_costs_nothing_until_it_is_read(plain: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_image_gets_all_that_the_build_reads() -> None:
         pytest.skip("not in a repository")
     missing = {path.split("/")[0] for path in listed.stdout.splitlines() if is_left_out(path)}
     assert missing == {".ci", ".clang-format", ".clang-tidy", ".dockerignore", ".editorconfig", ".github", ".gitignore",
-                       ".pre-commit-config.yaml", "CONTRIBUTING.md", "Dockerfile", "action.yml", "ci"}
+                       ".pre-commit-config.yaml", "CONTRIBUTING.md", "Dockerfile", "action.yml", "ci", "pyproject.toml"}
     assert is_left_out("build/release/convladder") and is_left_out("results/box-2026-01-31/run.json")
 
 
