@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, TypeVar, Union
 
 from convladder.program import ConvladderError, call, started, why
 from convladder.records import Comparison, Duel, Record, Run, Simulation, load, of_document
@@ -15,6 +15,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 Several = Union[str, Iterable[str], None]
 """A name, or several."""
 Numbers = Union[int, Iterable[int], None]
+_Kind = TypeVar("_Kind", bound=Record)
 
 
 def run(ladder: Optional[PathLike] = None, *, problem: Optional[str] = None, size: Several = None, family: Several = None,
@@ -135,7 +136,7 @@ def _option(name: str, value: Any) -> list[str]:
     return [word for one in value for word in (f"--{name}", str(one))]
 
 
-def _of_output(text: str, exit_code: int, kind: type[Record]) -> Any:
+def _of_output(text: str, exit_code: int, kind: type[_Kind]) -> _Kind:
     record = of_document(json.loads(text))
     assert isinstance(record, kind)
     record.exit_code = exit_code
