@@ -14,7 +14,7 @@ def main() -> None:
         path = program()
     except ConvladderError as error:
         sys.exit(f"convladder: {error}")
-    os.execve(path, [str(path), *sys.argv[1:]], environment())
+    os.execve(path, [str(path), *sys.argv[1:]], environment(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, TypeVar, Union
 
-from convladder.program import ConvladderError, call, started, why
+from convladder.program import ConvladderError, call, show, started, why
 from convladder.records import Comparison, Duel, Record, Run, Simulation, load, of_document
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -102,7 +102,7 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
     """Runs a whole CUDA program on the simulated GPU, as `convladder simulate -- command`.
 
     command: the program and its words, such as ["python", "train.py"]; a single text is a program without words.
-    gpu: k80, v100, a100, h100 (default) or h200. checkers: of memory, initialization, race, synchronization (default all), or none.
+    gpu: as `--gpu` in `convladder simulate --help` (default h100). checkers: of memory, initialization, race, synchronization (default all), or none.
     limit: of a kernel: instructions ("10G") or time ("30s"). sample: only so many blocks of a launch run, and results are wrong.
     leak_check: memory that is never freed is a finding. folder: where the program runs.
     progress: show what the program prints on the standard error, and the report at its end.
@@ -116,7 +116,7 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
         words += _option(name, value)
     with tempfile.TemporaryDirectory(prefix="convladder-") as temporary:
         record = Path(temporary) / "simulated.json"
-        done = started([*words, "--output", str(record), *arguments, "--", *program], progress=progress, folder=folder)
+        done = started([*words, "--output", str(record), *arguments, "--", *program], echo=show if progress else None, folder=folder)
         if not record.exists():
             raise ConvladderError(why(done))
         found = load(record)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import importlib.util
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -87,7 +89,7 @@ def text_of(record: Record) -> str:
 def _drawn(record: Record) -> Any:
     path = record.path or Path("record.json")
     json_text = _module("json_text")
-    charts = _import("charts")
+    charts = _charts()
     root = json_text.Node(record.document, path)
     kind = next((one for one in charts.KINDS if one.is_of(record.document)), charts.run_kind.KIND)
     try:
@@ -97,16 +99,31 @@ def _drawn(record: Record) -> Any:
 
 
 def _module(name: str) -> Any:
-    return _import(f"convladder_charts.{name}")
-
-
-def _import(name: str) -> Any:
+    """Of the package that draws."""
     folder = str(scripts())
     if folder not in sys.path:
         sys.path.append(folder)
+    with _missing_packages_in_words():
+        return importlib.import_module(f"convladder_charts.{name}")
+
+
+@functools.cache
+def _charts() -> Any:
+    """charts.py, under a name that no module of the user's has."""
+    _module("drawable")
+    spec = importlib.util.spec_from_file_location("convladder_charts_command", scripts() / "charts.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with _missing_packages_in_words():
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def _missing_packages_in_words() -> Iterator[None]:
     try:
-        return importlib.import_module(name)
+        yield
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith(("convladder_charts", "charts")):
+        if (error.name or "").startswith("convladder"):
             raise
         raise ConvladderError(f"{error.name} is not installed: pip install {error.name}") from None

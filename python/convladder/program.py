@@ -13,7 +13,7 @@ import sys
 import termios
 import threading
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Sequence
 
 _HERE = Path(os.path.abspath(__file__)).parent
 _REFUSED, _INTERRUPTED = 3, 130
@@ -37,22 +37,23 @@ def program() -> Path:
         if not os.access(named, os.X_OK):
             raise ConvladderError(f"CONVLADDER_PROGRAM: no program {named}")
         if not _is_binary(named):  # such as the script that starts this package, for ever
-            raise ConvladderError(f"CONVLADDER_PROGRAM: {named} is a script; expected the program itself")
+            raise ConvladderError(f"CONVLADDER_PROGRAM: {named} is a script or a folder; expected the program itself")
         return Path(named)
-    beside = (_HERE / "program/bin/convladder",       # in a wheel
-              _HERE.parents[3] / "bin/convladder",    # <prefix>/lib/convladder/stand_in/python/convladder
-              _HERE.parents[1] / "build/release/convladder")  # a clone
-    on_path = shutil.which("convladder")
-    for path in (*beside, *([Path(on_path)] if on_path and _is_binary(on_path) else [])):
-        if os.access(path, os.X_OK) and path.is_file():
-            return path
+    installed = os.path.normpath(_HERE / "../../../../../bin/convladder")  # <prefix>/lib/convladder/stand_in/python/convladder
+    for path in (_HERE / "program/bin/convladder", installed, os.path.realpath(_HERE / "../../build/release/convladder"),
+                 shutil.which("convladder") or ""):
+        if os.access(path, os.X_OK) and _is_binary(path):
+            return Path(path)
     raise ConvladderError("the program is not there: install the wheel, build the clone (scripts/run.sh), or let CONVLADDER_PROGRAM name it")
 
 
-def _is_binary(path: str) -> bool:
-    """Not the script that pip has written for __main__.py, which asks where the program is."""
-    with open(path, "rb") as file:
-        return file.read(4) == b"\x7fELF"
+def _is_binary(path: str | os.PathLike[str]) -> bool:
+    """No script, such as the one that pip has written for __main__.py, which asks where the program is."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
 
 
 def scripts() -> Path:
@@ -65,9 +66,11 @@ def scripts() -> Path:
     raise ConvladderError(f"{of_program}: scripts/convladder_charts was not found beside it")
 
 
-def environment() -> dict[str, str]:
-    """For the program: it draws charts and reports with this Python, which has matplotlib, unless another one is named."""
-    return {"PYTHON": sys.executable, **os.environ}
+def environment(arguments: Sequence[str]) -> dict[str, str]:
+    """For the program with these words: it draws charts and reports with this Python, which has matplotlib, unless another one is named.
+    The programs of others that it starts see nothing of that."""
+    of_others = arguments[:1] and arguments[0] in ("simulate", "duel")
+    return dict(os.environ) if of_others else {"PYTHON": sys.executable, **os.environ}
 
 
 def version() -> str:
@@ -77,32 +80,35 @@ def version() -> str:
 
 def call(arguments: Sequence[str], *, progress: bool, live: bool = False) -> subprocess.CompletedProcess[str]:
     """Runs the program to its end; raises ConvladderError where it refuses. See `started`."""
-    done = started(arguments, progress=progress, live=live)
+    echo = _Echo() if progress else None
+    done = started(arguments, echo=echo.write if echo else None, live=live)
     if done.returncode == _INTERRUPTED:
         raise KeyboardInterrupt
     if done.returncode == _REFUSED or done.returncode < 0:
         raise ConvladderError(why(done))
+    if echo:
+        echo.close()
     return done
 
 
-def started(arguments: Sequence[str], *, progress: bool, live: bool = False,
+def started(arguments: Sequence[str], *, echo: Callable[[str], None] | None, live: bool = False,
             folder: str | os.PathLike[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the program to its end, whatever its exit code says. With `progress` what it says meanwhile goes to sys.stderr, which a notebook
-    shows; with `live` as well it moves on in one line where somebody looks.
+    """Runs the program to its end, whatever its exit code says. `echo` gets what it says meanwhile on its standard error; with `live` as
+    well that moves on in one line where somebody looks.
 
     Ctrl-C, or a notebook's stop, ends the program, too; what it has measured until then is kept.
     """
     command = [str(program()), *arguments]
-    reading, writing = _terminal() if progress and live and _somebody_looks() else os.pipe()
+    reading, writing = _terminal() if echo and live and _somebody_looks() else os.pipe()
     said = bytearray()
     try:
-        process = subprocess.Popen(command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writing)
+        process = subprocess.Popen(command, cwd=folder, env=environment(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=writing)
     except OSError as error:
         os.close(reading)
         raise ConvladderError(f"{error.filename or command[0]}: {error.strerror}") from None
     finally:
         os.close(writing)
-    listener = threading.Thread(target=_listen, args=(reading, said, progress), daemon=True)
+    listener = threading.Thread(target=_listen, args=(reading, said, echo), daemon=True)
     listener.start()
     with process:
         assert process.stdout is not None
@@ -131,7 +137,37 @@ def _terminal() -> tuple[int, int]:
     return reading, writing
 
 
-def _listen(reading: int, said: bytearray, progress: bool) -> None:
+def show(text: str) -> None:
+    """On sys.stderr, which a notebook shows."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+class _Echo:
+    """Shows what the program says, but the lines in its own name only when it has not refused: then the last of them is the exception's."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self._held = ""
+
+    def write(self, text: str) -> None:
+        """The next part of what it says."""
+        *lines, self._rest = re.split(r"(?<=\n)", self._rest + text)
+        for line in lines:
+            if line.startswith(_OUR_PREFIX):
+                self._held += line
+            else:
+                show(line)
+        if self._rest and not self._rest.startswith(_OUR_PREFIX[:len(self._rest)]):
+            show(self._rest)
+            self._rest = ""
+
+    def close(self) -> None:
+        """Shows what was held back."""
+        show(self._held + self._rest)
+
+
+def _listen(reading: int, said: bytearray, echo: Callable[[str], None] | None) -> None:
     """Hands on what is said as it comes."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     with os.fdopen(reading, "rb", buffering=0) as pipe:
@@ -143,9 +179,8 @@ def _listen(reading: int, said: bytearray, progress: bool) -> None:
             if not some:
                 return
             said += some
-            if progress:
-                sys.stderr.write(decoder.decode(some))
-                sys.stderr.flush()
+            if echo:
+                echo(decoder.decode(some))
 
 
 def why(done: subprocess.CompletedProcess[str]) -> str:

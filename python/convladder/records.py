@@ -3,7 +3,6 @@ not say: times, factors and intervals are its own."""
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 from pathlib import Path
@@ -14,6 +13,8 @@ from convladder.program import ConvladderError
 if TYPE_CHECKING:
     import pandas
 
+_GPU = "h100"
+"""The one of the program's tables."""
 _FACTORS = ("x_previous", "x_baseline", "percent_of_library", "percent_of_floor")
 
 
@@ -66,7 +67,7 @@ class Run(Record):
 
         time is "measured" or missing, time_of says of what: layer (NCHW in to NCHW out), op, or call. median_ns, low_ns and high_ns are the
         median of a call and its interval in nanoseconds; level says how surely the interval holds it. predicted_low_ns and
-        predicted_high_ns are a model's range for the GPU in predicted_for. x_previous and x_baseline are factors over the
+        predicted_high_ns are a model's range for the GPU in predicted_for (`predictions` has the others). x_previous and x_baseline are factors over the
         stage that this one builds on and over the first, percent_of_library and percent_of_floor shares, each with _low and _high.
         quality says noisy or disturbed where the machine was not quiet. status is ok, or reason says why not.
         """
@@ -104,6 +105,12 @@ class Run(Record):
         """
         return _table([{"id": case["id"], "variant": case["variant"], **case["counters"]["modelled" if modelled else "totals"]}
                        for case in self.document["cases"] if case.get("counters")], ("id", "variant"))
+
+    def predictions(self) -> pandas.DataFrame:
+        """A model's range of the time of a call, a row for each counted case and GPU: id, variant, gpu, low_ns, high_ns."""
+        return _table([{"id": case["id"], "variant": case["variant"], "gpu": one["gpu"], "low_ns": one["low"], "high_ns": one["high"]}
+                       for case in self.document["cases"] for one in (case.get("prediction") or {}).get("gpus", [])],
+                      ("id", "variant", "gpu", "low_ns", "high_ns"))
 
     def samples(self) -> pandas.DataFrame:
         """Every sample in the order in which it was taken: id, variant, sample, ns (of a call)."""
@@ -225,7 +232,7 @@ def of_document(document: Any, path: Optional[Path] = None) -> Record:
     kind = kinds.get(document.get("kind", ""), Run if "ladders" in document else Record)
     if kind in needed and not isinstance(document.get(needed[kind]), list):
         raise ConvladderError(f"{path or 'the document'}: no {needed[kind]} in this record")
-    return kind(copy.deepcopy(document), path)
+    return kind(document, path)
 
 
 _CASE_COLUMNS = ("id", "variant", "family", "rung", "device", "network", "layer", "problem", "batch", "status", "reason", "time", "time_of",
@@ -242,7 +249,7 @@ def _case(case: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
               "high_ns": interval.get("high"), "level": interval.get("level"), "samples": len(time.get("samples", [])),
               "quality": quality.get("mark"), "gflop_per_s": row.get("gflop_per_s")}
     for gpu in (case.get("prediction") or {}).get("gpus", []):
-        if gpu["gpu"] == "h100":
+        if gpu["gpu"] == _GPU:
             found |= {"predicted_low_ns": gpu["low"], "predicted_high_ns": gpu["high"], "predicted_for": gpu["gpu"]}
     for name in _FACTORS:
         ratio = row.get(name) or {}

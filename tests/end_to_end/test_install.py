@@ -57,6 +57,18 @@ def test_it_is_readable_by_everybody_and_names_no_other_place(tree: Path) -> Non
     assert (BUILD / "stand_in").is_dir() == libraries.is_dir()
 
 
+def test_the_python_package_finds_the_program_of_its_own_tree(tree: Path, tmp_path: Path) -> None:
+    package = tree / "lib/convladder/stand_in/python"
+    if not package.is_dir():
+        pytest.skip("no stand-in in this build")
+    done = subprocess.run(["/usr/bin/python3", "-c", "import convladder\nfrom convladder import program\n"
+                           "print(program.program(), program.scripts(), convladder.version(), sep='\\n')"], cwd=tmp_path,
+                          env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"},
+                          capture_output=True, encoding="utf-8", check=False)
+    assert done.stdout.splitlines()[:2] == [str(tree / "bin/convladder"), str(tree / "share/convladder/scripts")], done.stderr
+    assert done.stdout.splitlines()[2].startswith("convladder ")
+
+
 def test_a_run_and_its_report_in_an_empty_folder(tree: Path, tmp_path: Path) -> None:
     assert installed(tree, "list").returncode == 0
     done = installed(tree, "run", *CASE, "--variant", "flat-vector", "--output", "mine", cwd=tmp_path)

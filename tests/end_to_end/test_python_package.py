@@ -3,8 +3,10 @@ installed, and nbclient and ipykernel for the notebook."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -82,7 +84,35 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     script = tmp_path / "convladder"
     script.write_text("#!/bin/sh\nexec python3 -m convladder\n", encoding="utf-8")
     script.chmod(0o755)
-    assert "is a script; expected the program itself" in refused("convladder.version()", tmp_path, CONVLADDER_PROGRAM=str(script))
+    for other in (script, tmp_path):
+        assert "is a script or a folder" in refused("convladder.version()", tmp_path, CONVLADDER_PROGRAM=str(other))
+
+
+def test_a_refusal_is_said_once(tmp_path: Path) -> None:
+    done = python("convladder.run(layer='nope')", tmp_path)
+    assert done.returncode == 1 and done.stderr.count("unknown layer 'nope'") == 1, done.stderr
+
+
+def test_at_a_terminal_progress_moves_on_in_a_line(tmp_path: Path) -> None:
+    own = {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), "CONVLADDER_PROGRAM": str(PROGRAM)}
+    reading, writing = pty.openpty()
+    code = f"import convladder\nassert convladder.run({SMALL}).exit_code == 0"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=own, stderr=writing) as process:
+        os.close(writing)
+        said = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while some := os.read(reading, 65536):
+                said += some
+    os.close(reading)
+    assert process.returncode == 0 and b"\r\x1b[K" in said and b"0/2" in said, said
+
+
+def test_programs_of_others_get_the_environment_of_the_caller(tmp_path: Path) -> None:
+    code = "print(convladder.simulate(['sh', '-c', 'echo <$PYTHON>'.replace('<', '[').replace('>', ']')], progress=False).output, end='')"
+    own = {name: value for name, value in os.environ.items() if name != "PYTHON"}
+    done = subprocess.run([sys.executable, "-c", f"import convladder\n{code}"], cwd=tmp_path, check=False, capture_output=True, text=True,
+                          env=own | {"PYTHONPATH": str(REPOSITORY / "python"), "CONVLADDER_PROGRAM": str(PROGRAM)})
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_a_run_is_what_the_program_records(tmp_path: Path) -> None:
@@ -137,6 +167,7 @@ def test_an_interrupt_ends_the_program_and_keeps_what_was_measured(tmp_path: Pat
 
 @with_wheel
 def test_cases_and_ladders_are_the_records_figures(tmp_path: Path) -> None:
+    (tmp_path / "charts.py").write_text("raise SystemExit('a module of the user')\n", encoding="utf-8")
     printed(f"""
 import pandas
 run = convladder.run({SMALL}, output="kept", progress=False)
@@ -177,6 +208,7 @@ assert "dram__bytes_read.sum" in run.counters(modelled=True) and "dram__bytes_re
 row = run.cases.set_index("id").loc[first["id"]]
 gpu = next(one for one in first["prediction"]["gpus"] if one["gpu"] == "h100")
 assert (row["predicted_low_ns"], row["predicted_high_ns"], row["predicted_for"], row["time"]) == (gpu["low"], gpu["high"], "h100", None)
+assert len(run.predictions()) == sum(len(case["prediction"]["gpus"]) for case in run.document["cases"]) > 2
 assert list(run.ladder().index) == ["global-memory", "shared-memory"]
 """, tmp_path, interpreter=WITH_WHEEL)
 

@@ -397,5 +397,5 @@ def prepare(package: ModuleType) -> None:
             if name not in own and not _is_left_alone(name, torch._C._get_schema(base, overload)):
                 of_type = base.removeprefix("aten::") in _PRODUCTS and overload.startswith("dtype")
                 kind = (_ProductInType if of_type else
-                        _ConvolutionBackward if base == "aten::convolution_backward" and not overload else _HostOperator)
+                        _ConvolutionBackward if base == "aten::convolution_backward" else _HostOperator)
                 library.impl(name, kind(name), "CUDA", allow_override=True)

@@ -59,6 +59,7 @@ void convladder_stand_in_graph_ends(std::uint64_t graph) {
 /// Writes the report of a process that leaves by os._exit(), as those of multiprocessing do. If another thread is in a
 /// call for longer than a second, nobody waits for it and there is no report.
 void convladder_stand_in_process_ends(int status) {
+  if (Machine::is_lost_by_fork()) return;  // the lock may be that of a thread that is not here
   Machine& machine = Machine::get();
   for (int i = 0; i < 100; ++i) {
     if (machine.mutex.try_lock()) {

@@ -71,6 +71,20 @@ def test_an_aborting_program_leaves_its_report(tmp_path: Path):
     assert [kernel["name"] for kernel in reports[0]["kernels"]] == ["k"]
 
 
+@pytest.mark.parametrize("checkers", [[], ["memory", "race"]])
+def test_a_failed_assertion_is_on_the_standard_error_as_the_driver_writes_it(tmp_path: Path, checkers: list[str]):
+    source = tmp_path / "asserts.cu"
+    source.write_text("#include <cassert>\n__global__ void k(unsigned n) { assert(threadIdx.x + 1 < n); }\n"
+                      "int main() { k<<<1, 4>>>(3); return cudaDeviceSynchronize() == cudaErrorAssert ? 0 : 1; }\n", encoding="utf-8")
+    program = compiled(tmp_path, str(source))
+    for settings in ({"checkers": checkers}, {"real_clock": WARM}):
+        done, _ = run_on_stand_in(program, tmp_path, **settings)
+        lines = [line for line in done.stderr.splitlines() if "Assertion" in line]
+        assert done.returncode == 0 and lines == [
+            f"{source}:2: void k(unsigned int): block: [0,0,0], thread: [{thread},0,0] Assertion `threadIdx.x + 1 < n` failed."
+            for thread in (2, 3)], done.stderr
+
+
 def test_managed_variables(tmp_path: Path):
     assert outcome(compiled(tmp_path, "managed_variables.cu"), tmp_path) == ALL_RIGHT
 
