@@ -38,7 +38,7 @@ struct CompiledStage {
   std::string choice;  ///< the parameters that were compiled in: "TILE=8"
 
   /// Whether it launches its kernels through the CUDA runtime.
-  bool launches_by_itself() const { return source.language != StageLanguage::cpp; }
+  bool launches_by_itself() const { return source.is_cuda(); }
 };
 
 /// Compiles the stage with these parameters, or finds it compiled. Any thread may call.

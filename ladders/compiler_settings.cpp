@@ -22,7 +22,7 @@ constexpr std::uint64_t kMostThreads = 4096;
 /// The environment variables that tell a compiler where to look beyond its own folders.
 constexpr const char* kLists[] = {"CPATH",           "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
                                   "LD_LIBRARY_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH",      "CUDA_HOME",
-                                  "CUDA_PATH",       "NVCC_CCBIN"};
+                                  "CUDA_PATH",       "NVCC_CCBIN",      "PYTHONPATH"};
 
 /// The folder that holds the compiler's bin and lib; bin alone where that folder is a home or the root.
 fs::path installation(const fs::path& program) {
@@ -35,7 +35,7 @@ fs::path installation(const fs::path& program) {
 
 /// The variables that compilers, their wrappers and their licences are set by, besides the lists above. The code that
 /// is compiled may read the environment (`.incbin "/proc/self/environ"`), so it holds nothing else.
-constexpr std::array<std::string_view, 23> kKept{"PATH",
+constexpr std::array<std::string_view, 25> kKept{"PATH",
                                                  "HOME",
                                                  "LANG",
                                                  "CPATH",
@@ -55,6 +55,8 @@ constexpr std::array<std::string_view, 23> kKept{"PATH",
                                                  "CONDA_PREFIX",
                                                  "CONDA_BUILD_SYSROOT",
                                                  "SYSROOT",
+                                                 "PYTHONPATH",
+                                                 "TRITON_PTXAS_*",
                                                  "LM_LICENSE_FILE",
                                                  "INTEL_LICENSE_FILE",
                                                  "ASAN_OPTIONS"};
@@ -72,6 +74,8 @@ ProgramSettings compiler_settings(const std::string& compiler, const std::vector
   std::error_code error;
   if (const fs::path program = fs::canonical(compiler, error); !error) {
     wish.files.start.push_back(installation(program));
+    // A virtual environment's Python is a link to another, and finds its packages beside the link.
+    wish.files.start.push_back(installation(fs::absolute(compiler)));
   }
   for (const char* const name : kLists) {
     const char* const value = std::getenv(name);

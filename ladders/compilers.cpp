@@ -15,6 +15,7 @@
 namespace convladder {
 namespace {
 
+constexpr const char* kPython = "/usr/bin/python3";  // others on the path may be without packages
 constexpr std::size_t kShownMessage = 300;
 constexpr int kNewestClang = 25;
 constexpr int kOldestClang = 14;
@@ -51,6 +52,16 @@ std::string find_clang() {
     if (std::string found = on_the_path(fmt::format("clang++-{}", version)); !found.empty()) return found;
   }
   return "";
+}
+
+std::string python() {
+  const char* const chosen = std::getenv("PYTHON");
+  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
+}
+
+std::string find_python() {
+  const std::string chosen = python();
+  return chosen.find('/') == std::string::npos ? on_the_path(chosen) : is_program(chosen) ? chosen : "";
 }
 
 std::string first_compiler_error(std::string_view messages) {

@@ -16,6 +16,11 @@ std::string find_nvcc();
 /// The path of clang++, or of clang++-14 or later, found on the path; empty if there is none.
 std::string find_clang();
 
+/// The Python that the environment variable PYTHON names, or /usr/bin/python3: a path, or a name on the path.
+std::string python();
+/// Its path; empty if it is nowhere.
+std::string find_python();
+
 /// The first line with an error, and how many more lines there are; without such a line the first line of all.
 std::string first_compiler_error(std::string_view messages);
 

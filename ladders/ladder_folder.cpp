@@ -93,11 +93,8 @@ std::string reference_of(const fs::path& folder) {
   return found[0];
 }
 
-/// Whether the stage is on the CUDA ladder: CUDA sources and PTX climb one ladder, C++ sources the other.
-bool is_cuda(const StageSource& stage) { return stage.language != StageLanguage::cpp; }
-
 std::pair<bool, int> place_of(const StageSource& stage) {
-  return {is_cuda(stage), stage.rung == 0 ? 1 << 20 : stage.rung};
+  return {stage.is_cuda(), stage.rung == 0 ? 1 << 20 : stage.rung};
 }
 
 void check_stages(const LadderFolder& folder) {
@@ -108,10 +105,10 @@ void check_stages(const LadderFolder& folder) {
       throw UserError(fmt::format("{}: {} and {} have the same {}", shown(folder.path), other, stage.file, what));
     };
     if (stage.rung > 0) {
-      const auto [at, is_new] = rungs.try_emplace({is_cuda(stage), stage.rung}, stage.file);
+      const auto [at, is_new] = rungs.try_emplace({stage.is_cuda(), stage.rung}, stage.file);
       if (!is_new) refuse(at->second, "rung");
     }
-    const auto [at, is_new] = names.try_emplace({is_cuda(stage), stage.name}, stage.file);
+    const auto [at, is_new] = names.try_emplace({stage.is_cuda(), stage.name}, stage.file);
     if (!is_new) refuse(at->second, "name");
   }
   for (const StageSource& stage : folder.stages) {
@@ -132,7 +129,7 @@ void check_stages(const LadderFolder& folder) {
     if (stage.builds_on.empty()) continue;
     std::vector<std::string> below;
     for (const StageSource& one : folder.stages) {
-      if (is_cuda(one) == is_cuda(stage) && &one != &stage) below.push_back(one.name);
+      if (one.is_cuda() == stage.is_cuda() && &one != &stage) below.push_back(one.name);
     }
     require_known("stage", stage.builds_on, below, fmt::format("{}: @builds-on: ", shown(folder.path / stage.file)));
   }

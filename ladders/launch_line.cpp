@@ -61,6 +61,10 @@ bool is_cuda_name(std::string_view name) {
   return angle == name.size() || (name.ends_with('>') && std::ranges::all_of(name.substr(angle), is_of_angles));
 }
 
+bool is_python_name(std::string_view name) {
+  return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, is_of_identifier);
+}
+
 bool is_ptx_name(std::string_view name) {
   return !name.empty() && !is_digit(name[0]) &&
          std::ranges::all_of(name, [](char one) { return is_of_identifier(one) || one == '$' || one == '%'; });
@@ -88,12 +92,36 @@ std::vector<std::string> sizes(std::string_view inside, std::string_view word) {
 
 }  // namespace
 
-StageLaunch parse_launch(std::string_view text, bool is_ptx) {
+namespace {
+
+bool is_name(std::string_view kernel, LaunchedLanguage language) {
+  if (kernel.size() > kLongestKernel) return false;
+  return language == LaunchedLanguage::ptx      ? is_ptx_name(kernel)
+         : language == LaunchedLanguage::python ? is_python_name(kernel)
+                                                : is_cuda_name(kernel);
+}
+
+/// Throws where a size that the launch needs is missing.
+void require_sizes(const StageLaunch& launch, LaunchedLanguage language) {
+  if (!launch.threads.empty()) {
+    if (!launch.grid.empty() || !launch.block.empty()) fail("threads(…) stands there instead of grid(…) and block(…)");
+    return;
+  }
+  if (launch.grid.empty()) fail(fmt::format("there is no grid(…): {}", kExample));
+  if (launch.block.empty() && language != LaunchedLanguage::python) {
+    fail(fmt::format("there is no block(…): {}", kExample));
+  }
+}
+
+}  // namespace
+
+StageLaunch parse_launch(std::string_view text, LaunchedLanguage language) {
   StageLaunch launch;
   text = trimmed(text);
   const std::string_view kernel = take_kernel(text);
-  const bool is_good = kernel.size() <= kLongestKernel && (is_ptx ? is_ptx_name(kernel) : is_cuda_name(kernel));
-  if (!is_good) fail(fmt::format("expected the name of a kernel, found {}: {}", in_quotes(kernel), kExample));
+  if (!is_name(kernel, language)) {
+    fail(fmt::format("expected the name of a kernel, found {}: {}", in_quotes(kernel), kExample));
+  }
   launch.kernel = kernel;
   const auto only_once = [](bool is_there, std::string_view word) {
     if (is_there) fail(fmt::format("{} stands there twice", word));
@@ -114,6 +142,9 @@ StageLaunch parse_launch(std::string_view text, bool is_ptx) {
     } else if (word == "block") {
       only_once(!launch.block.empty(), word);
       launch.block = sizes(inside, word);
+    } else if (word == "threads" && language == LaunchedLanguage::python) {
+      only_once(!launch.threads.empty(), word);
+      launch.threads = sizes(inside, word);
     } else if (word == "shared") {
       only_once(!launch.shared.empty(), word);
       const std::vector<std::string> found = pieces(inside, word);
@@ -123,11 +154,12 @@ StageLaunch parse_launch(std::string_view text, bool is_ptx) {
       only_once(launch.arguments.has_value(), word);
       launch.arguments = pieces(inside, word);
     } else {
-      fail(unknown_name_message("word", word, {"grid", "block", "shared", "args"}));
+      std::vector<std::string> known{"grid", "block", "shared", "args"};
+      if (language == LaunchedLanguage::python) known.emplace_back("threads");
+      fail(unknown_name_message("word", word, known));
     }
   }
-  if (launch.grid.empty()) fail(fmt::format("there is no grid(…): {}", kExample));
-  if (launch.block.empty()) fail(fmt::format("there is no block(…): {}", kExample));
+  require_sizes(launch, language);
   if (launch.shared.empty()) launch.shared = "0";
   return launch;
 }

@@ -2,6 +2,7 @@
 // meaning.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +14,17 @@ namespace convladder {
 struct StageLaunch {
   int line = 0;                    ///< its number in the source
   std::string kernel;              ///< as PTX calls it (.entry), or as CUDA C++ names it: "tile<16>", "of::tile"
-  std::vector<std::string> grid;   ///< one to three expressions
-  std::vector<std::string> block;  ///< one to three expressions
-  std::string shared;              ///< bytes of dynamic shared memory, an expression
+  std::vector<std::string> grid;   ///< one to three expressions; none with `threads`
+  std::vector<std::string> block;  ///< one to three expressions; in Python none where the kernel's compiler chooses
+  std::vector<std::string> threads = {};  ///< in Python instead of grid and block: how many in all, in each direction
+  std::string shared;                     ///< bytes of dynamic shared memory, an expression
   std::optional<std::vector<std::string>> arguments;  ///< names; none: the arguments of `solve`
 };
 
-/// Parses the text behind @launch. `is_ptx`: its names are those of PTX. Throws std::invalid_argument, one line.
-StageLaunch parse_launch(std::string_view text, bool is_ptx);
+/// Whose names a @launch line uses.
+enum class LaunchedLanguage : std::uint8_t { cuda, ptx, python };
+
+/// Parses the text behind @launch. Throws std::invalid_argument, one line.
+StageLaunch parse_launch(std::string_view text, LaunchedLanguage language);
 
 }  // namespace convladder

@@ -4,10 +4,15 @@
 //
 //   // @launch scale grid(div(N + 255, 256)) block(256) shared(4 * 256) args(x, y, N)
 //
-// Sizes are expressions of dimensions, derived values and the stage's parameters. Arguments are names: tensors, scalars
-// as their type, everything else as int. Without args(…) they are those of `solve`.
+// Sizes are expressions of dimensions, derived values and the stage's parameters. Arguments are tensors, scalars as
+// their type, and expressions as int. Without args(…) they are those of `solve`.
+//
+// The kernels of a stage in Python are compiled to PTX first (python_stages.hpp); a PtxLaunch says how each of their
+// parameters is laid out.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +27,32 @@ namespace convladder {
 /// FILE:LINE; null if it did.
 inline constexpr const char* kLaunchFailure = "convladder_launch_failure";
 
+/// A value within a kernel's parameter. The fields of one parameter lie one after the other, each aligned as C aligns
+/// its type.
+struct PtxField {
+  enum class Kind : std::uint8_t {
+    tensor,   ///< the address of the tensor `text`
+    scalar,   ///< the scalar `text`
+    value,    ///< the expression `text`: a whole number
+    scratch,  ///< the address of memory with `bytes` for each block; null for 0
+    null      ///< no address
+  };
+  Kind kind = Kind::null;
+  std::string type;  ///< "ptr", or the name of an ElementType
+  std::string text = {};
+  std::int64_t bytes = 0;
+};
+
+/// How a kernel of PTX is launched. Sizes that are not given are those of the @launch line.
+struct PtxLaunch {
+  std::string ptx;    ///< the text of its module; launches may share one
+  std::string entry;  ///< the kernel's name in it
+  std::vector<std::string> grid = {};
+  std::vector<std::string> block = {};
+  std::optional<std::string> shared = {};
+  std::vector<std::vector<PtxField>> parameters = {};
+};
+
 class LaunchPlan {
  public:
   /// The stage must have launches. `place` is what messages call its source. Throws UserError "PLACE:line: @launch
@@ -33,31 +64,43 @@ class LaunchPlan {
   /// A source that includes the user's, the file `source`. `values` are those of the stage's parameters, in their
   /// order. A compiler's message about a launch names the @launch line.
   std::string cuda_source(const std::string& source, const std::vector<int>& values) const;
-  /// A source that holds `ptx`. Throws UserError "PLACE:line: @launch KERNEL: what" for a kernel that is not there, and
-  /// for arguments that differ from its parameters in number or size.
-  std::string ptx_source(std::string_view ptx, const std::vector<int>& values) const;
+  /// The launches of a stage in PTX. Throws UserError "PLACE:line: @launch KERNEL: what" for a kernel that is not
+  /// there, and for arguments that differ from its parameters in number or size.
+  std::vector<PtxLaunch> ptx_launches(std::string_view ptx) const;
+  /// A source that holds the PTX of `launches`, one for each @launch line. Throws UserError for a field that names
+  /// nothing that the problem has.
+  std::string ptx_source(const std::vector<PtxLaunch>& launches, const std::vector<int>& values) const;
 
  private:
   /// One argument of a kernel.
   struct Argument {
     std::string name;
-    std::string text;       ///< as the generated source writes it
-    std::size_t bytes = 0;  ///< its size in memory
-    std::size_t value = 0;  ///< the index of its value among those of the size, if it is an int that has to be made
-    bool is_made = false;
+    std::size_t bytes = 0;            ///< its size in memory
+    std::optional<Expression> value;  ///< of an int that has to be made; none for what `solve` gets
+    PtxField::Kind kind = PtxField::Kind::value;
+    std::string type;  ///< as in PtxField
   };
   struct Launch {
     const StageLaunch* line;
     std::vector<Expression> sizes;  ///< of the grid and of the block (three each), then bytes of shared memory
     std::vector<Argument> arguments;
   };
+  /// A whole number that a launch makes from an expression.
+  struct Made {
+    std::string name;  ///< in the generated source
+    Expression value;
+    std::string type;  ///< of an ElementType
+  };
 
   [[noreturn]] void fail(const StageLaunch& launch, const std::string& what) const;
   Argument argument(const StageLaunch& launch, const std::string& name) const;
   std::vector<std::string> argument_names() const;
   void check_kernel(const Launch& launch, std::string_view ptx) const;
+  void check_parameters(const Launch& launch, const PtxLaunch& compiled) const;
   std::string beginning(const std::vector<int>& values) const;
-  std::string prepared(const Launch& launch) const;
+  Launch sized_as(const Launch& launch, const PtxLaunch& compiled) const;
+  std::string prepared(const Launch& launch, const std::vector<Made>& made) const;
+  std::string launch_text(const Launch& launch, const PtxLaunch& compiled, std::size_t module) const;
   std::string shown(const Launch& launch) const;
 
   const StageSource& stage_;

@@ -1,23 +1,26 @@
-// C++ text for every source that launch_plan.cpp writes. Its names begin with convladder_, since the user's names stand
-// beside them.
+// C++ text for every source that launch_plan.cpp writes, and python_stages.cpp. Its names begin with convladder_, since
+// the user's names stand beside them.
 #pragma once
 
 namespace convladder {
 
-inline constexpr const char* kLaunchText = R"text(#include <math.h>
-#include <stdio.h>
-static char convladder_failure[2048];
-extern "C" const char* convladder_launch_failure() { return convladder_failure[0] == 0 ? nullptr : convladder_failure; }
+/// The functions that Expression::c_text uses.
+inline constexpr const char* kExpressionText = R"text(#include <math.h>
 static inline double convladder_min(double a, double b) { return b < a ? b : a; }
 static inline double convladder_max(double a, double b) { return a < b ? b : a; }
 static inline double convladder_mod(double a, double b) { return a - b * floor(a / b); }
-static inline bool convladder_whole(const char* place, const char* text, double value, double least, long long* whole) {
-  if (value >= least && value <= 2147483647. && value == floor(value)) {
+)text";
+
+inline constexpr const char* kLaunchText = R"text(#include <stdio.h>
+static char convladder_failure[2048];
+extern "C" const char* convladder_launch_failure() { return convladder_failure[0] == 0 ? nullptr : convladder_failure; }
+static inline bool convladder_whole(const char* place, const char* text, double value, double least, double most, long long* whole) {
+  if (value >= least && value <= most && value == floor(value)) {
     *whole = (long long)value;
     return true;
   }
-  snprintf(convladder_failure, sizeof convladder_failure, "%s: '%s' is %.10g, it must be a whole number from %.0f to 2147483647",
-           place, text, value, least);
+  snprintf(convladder_failure, sizeof convladder_failure, "%s: '%s' is %.10g, it must be a whole number from %.0f to %.0f",
+           place, text, value, least, most);
   return false;
 }
 )text";
@@ -31,8 +34,8 @@ inline constexpr const char* kCudaLaunchText =
 }
 )text";
 
-/// The text that launches PTX. It uses the driver that this process has loaded, or the system's. A module is loaded
-/// once and stays.
+/// The text that launches PTX, behind `convladder_modules`. It uses the driver that this process has loaded, or the
+/// system's. A module is loaded once and stays.
 inline constexpr const char* kPtxLaunchText = R"text(#include <dlfcn.h>
 static struct {
   int (*cuInit)(unsigned);
@@ -44,10 +47,11 @@ static struct {
   int (*cuModuleGetFunction)(void**, void*, const char*);
   int (*cuFuncSetAttribute)(void*, int, int);
   int (*cuLaunchKernel)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  int (*cuMemAlloc_v2)(unsigned long long*, size_t);
+  int (*cuMemFree_v2)(unsigned long long);
   int (*cuGetErrorName)(int, const char**);
   int (*cuGetErrorString)(int, const char**);
 } convladder_driver;
-static void* convladder_module;
 static char convladder_log[1024];
 static bool convladder_succeeded(const char* place, const char* call, int status) {
   if (status == 0) return true;
@@ -65,7 +69,8 @@ static bool convladder_find(const char* place, void* library, const char* name, 
   if (function == nullptr) snprintf(convladder_failure, sizeof convladder_failure, "%s: libcuda.so.1 has no %s", place, name);
   return function != nullptr;
 }
-static bool convladder_load(const char* place) {
+static bool convladder_connect(const char* place) {
+  if (convladder_driver.cuGetErrorString != nullptr) return true;
   void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library == nullptr) {
     snprintf(convladder_failure, sizeof convladder_failure, "%s: the CUDA driver cannot be loaded: %s", place, dlerror());
@@ -76,10 +81,15 @@ static bool convladder_load(const char* place) {
   if (!CONVLADDER_FIND(cuInit) || !CONVLADDER_FIND(cuDeviceGet) || !CONVLADDER_FIND(cuDevicePrimaryCtxRetain) ||
       !CONVLADDER_FIND(cuCtxGetCurrent) || !CONVLADDER_FIND(cuCtxSetCurrent) || !CONVLADDER_FIND(cuModuleLoadDataEx) ||
       !CONVLADDER_FIND(cuModuleGetFunction) || !CONVLADDER_FIND(cuFuncSetAttribute) || !CONVLADDER_FIND(cuLaunchKernel) ||
-      !CONVLADDER_FIND(cuGetErrorName) || !CONVLADDER_FIND(cuGetErrorString)) {
+      !CONVLADDER_FIND(cuMemAlloc_v2) || !CONVLADDER_FIND(cuMemFree_v2) || !CONVLADDER_FIND(cuGetErrorName) || !CONVLADDER_FIND(cuGetErrorString)) {
     return false;
   }
 #undef CONVLADDER_FIND
+  return true;
+}
+static bool convladder_load(const char* place, convladder_module* module) {
+  if (!convladder_connect(place)) return false;
+  auto& d = convladder_driver;
   void* context = nullptr;
   if (!convladder_succeeded(place, "cuInit", d.cuInit(0)) ||
       !convladder_succeeded(place, "cuCtxGetCurrent", d.cuCtxGetCurrent(&context))) {
@@ -96,19 +106,32 @@ static bool convladder_load(const char* place) {
   int options[] = {5, 6};  // CU_JIT_ERROR_LOG_BUFFER and its size in bytes
   void* values[] = {convladder_log, reinterpret_cast<void*>(sizeof convladder_log)};
   void* loaded = nullptr;
-  if (!convladder_succeeded(place, "cuModuleLoadDataEx", d.cuModuleLoadDataEx(&loaded, convladder_ptx, 2, options, values))) {
+  if (!convladder_succeeded(place, "cuModuleLoadDataEx", d.cuModuleLoadDataEx(&loaded, module->ptx, 2, options, values))) {
     return false;
   }
   convladder_log[0] = 0;
-  convladder_module = loaded;
+  module->loaded = loaded;
   return true;
 }
-static bool convladder_launch(const char* place, const char* kernel, void** function, long long* granted,
-                              const long long* sizes, void** arguments) {
-  if (convladder_module == nullptr && !convladder_load(place)) return false;
+/// Memory of the kernel's own, for each of its blocks: as much as the largest launch so far needs.
+static bool convladder_scratch(const char* place, convladder_module* module, long long bytes, const long long* sizes,
+                               unsigned long long* address, long long* held) {
+  if (module->loaded == nullptr && !convladder_load(place, module)) return false;
+  const long long wanted = bytes * sizes[0] * sizes[1] * sizes[2];
+  if (wanted <= *held) return true;
+  auto& d = convladder_driver;
+  if (*held > 0 && !convladder_succeeded(place, "cuMemFree", d.cuMemFree_v2(*address))) return false;
+  *held = 0;
+  if (!convladder_succeeded(place, "cuMemAlloc", d.cuMemAlloc_v2(address, (size_t)wanted))) return false;
+  *held = wanted;
+  return true;
+}
+static bool convladder_launch(const char* place, convladder_module* module, const char* kernel, void** function,
+                              long long* granted, const long long* sizes, void** arguments) {
+  if (module->loaded == nullptr && !convladder_load(place, module)) return false;
   auto& d = convladder_driver;
   if (*function == nullptr &&
-      !convladder_succeeded(place, "cuModuleGetFunction", d.cuModuleGetFunction(function, convladder_module, kernel))) {
+      !convladder_succeeded(place, "cuModuleGetFunction", d.cuModuleGetFunction(function, module->loaded, kernel))) {
     return false;
   }
   if (sizes[6] > *granted) {

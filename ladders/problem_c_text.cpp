@@ -9,9 +9,7 @@
 #include "ladders/problem_file.hpp"
 
 namespace convladder {
-namespace {
 
-/// The type's name in <cstdint>, cuda_fp16.h or cuda_bf16.h.
 std::string c_type(ElementType type, bool is_cuda) {
   if (type == ElementType::f16) return is_cuda ? "__half" : "uint16_t";
   if (type == ElementType::bf16) return is_cuda ? "__nv_bfloat16" : "uint16_t";
@@ -20,6 +18,8 @@ std::string c_type(ElementType type, bool is_cuda) {
   const std::string_view name = element_name(type);
   return fmt::format("{}int{}_t", name[0] == 'u' ? "u" : "", name.substr(1));
 }
+
+namespace {
 
 /// A function's arguments: C types and names, in order. A pointer's type ends with '*'.
 using Arguments = std::vector<std::pair<std::string, std::string>>;

@@ -111,6 +111,9 @@ struct LadderProblem {
   std::vector<std::string> names() const;
 };
 
+/// The type of an element as C++ writes it, or CUDA C++: "float", "uint16_t" or "__half".
+std::string c_type(ElementType type, bool is_cuda);
+
 /// Reads problem.json. Throws UserError "FILE: where: what".
 LadderProblem parse_problem(std::string_view text, const std::string& file);
 LadderProblem read_problem(const std::string& file);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <system_error>
 
 #include "devices/ptxas_report.hpp"
@@ -15,6 +16,7 @@
 #include "ladders/compilers.hpp"
 #include "ladders/launch_plan.hpp"
 #include "ladders/program_output.hpp"
+#include "ladders/python_stages.hpp"
 #include "ladders/stage_cache.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -101,27 +103,36 @@ struct Place {
 /// The files with its PTX and with ptxas's report beside a library.
 fs::path ptx_file(const fs::path& library) { return fs::path(library).replace_extension(".ptx"); }
 fs::path report_file(const fs::path& library) { return fs::path(library).replace_extension(".ptxas"); }
+/// The file with the paths that a process reads besides the library.
+fs::path reads_file(const fs::path& library) { return fs::path(library).replace_extension(".reads"); }
 
 /// The architectures that simulator/gpus asks for and that take the PTX.
 constexpr std::array<const char*, 2> kReportedArchitectures = {"sm_80", "sm_90"};
 
-/// Has ptxas report on the PTX that nvcc has left in the folder, and keeps both beside the library.
-void keep_ptx(const std::string& nvcc, const fs::path& folder, const std::string& stem, const fs::path& library) {
-  const fs::path kept = folder / (stem + ".ptx");
-  std::error_code error;
-  if (!fs::exists(kept, error)) return;
+/// The architectures that ptxas is asked for: that of the PTX alone where no other takes it ("sm_90a").
+std::vector<std::string> reported_architectures(const std::string& target) {
+  if (target.ends_with('a') || target.ends_with('f')) return {target};
+  return {kReportedArchitectures.begin(), kReportedArchitectures.end()};
+}
+
+/// Has ptxas report on PTX files in the folder, and keeps both beside the library.
+void keep_ptx(const std::string& nvcc, const std::string& target, const std::vector<fs::path>& files,
+              const fs::path& folder, const fs::path& library) {
   std::string report;
+  std::string text;
   const fs::path ptxas = fs::path(nvcc).parent_path() / "ptxas";
-  if (is_program(ptxas.string())) {
-    for (const char* const architecture : kReportedArchitectures) {
+  for (const fs::path& file : files) {
+    text += read_file_text(file.string());
+    if (!is_program(ptxas.string())) continue;
+    for (const std::string& architecture : reported_architectures(target)) {
       const std::string made = (folder / "stage.cubin").string();
-      report += run_program({ptxas.string(), "-v", "-arch", architecture, "-o", made, kept.string()},
-                            compiler_settings(ptxas.string(), {kept}, folder))
+      report += run_program({ptxas.string(), "-v", "-arch", architecture, "-o", made, file.string()},
+                            compiler_settings(ptxas.string(), {file}, folder))
                     .messages;
     }
   }
   write_file_atomically(report_file(library), report);
-  write_file_atomically(ptx_file(library), read_file_text(kept.string()));
+  write_file_atomically(ptx_file(library), text);
 }
 
 /// Whether the library is there and everything that it was made of is unchanged.
@@ -138,14 +149,14 @@ bool is_up_to_date(const Place& place) {
 
 constexpr const char* kIncludes = "#pragma once\n#include <stdint.h>\n";
 
-std::vector<std::string> cuda_words(const std::string& nvcc) {
+std::vector<std::string> cuda_words(const std::string& nvcc, const std::string& target) {
   // PTX, which every later GPU and the simulated device takes; the runtime is shared, so that a stand-in can replace
   // it.
   return {nvcc,
           "-std=c++17",
           "-O3",
           "-lineinfo",
-          "-arch=compute_80",
+          "-arch=compute_" + target.substr(target.find('_') + 1),
           "-cudart=shared",
           "-Xcompiler=-fPIC",
           "-Xlinker=--require-defined=solve",
@@ -161,7 +172,7 @@ std::vector<std::string> cpp_words(const std::string& compiler) {
           "-Wl,-z,defs"};
 }
 
-/// The command for the source that launches a stage of PTX; it computes nothing itself.
+/// The command for the source that launches a stage of PTX, or calls one in Python; it computes nothing itself.
 std::vector<std::string> ptx_words(const std::string& compiler) {
   return {compiler, "-std=c++20", "-O2", "-fPIC", "-shared", "-Wl,--require-defined=solve"};
 }
@@ -198,11 +209,17 @@ struct StageBuilder::Order {
   std::string signature;       ///< for the message if the source does not define it
   std::string generated = {};  ///< what is compiled instead of the source, which it includes or holds
   std::string is_both = {};    ///< the error if the source defines `solve` beside the generated one
-  std::string ptx = {};        ///< the source's text, if it is PTX
+  std::string target = kUsualTarget;      ///< of a stage for GPUs
+  std::vector<std::string> modules = {};  ///< the texts of the PTX that is held, without nvcc
+  std::string python = {};                ///< the interpreter that is asked first, for a stage in Python
+  std::string request = {};               ///< with this
+  /// Adds to the order what follows from the interpreter's answer. Throws UserError.
+  std::function<void(Order& order, const PythonResult& result)> take_in = {};
 };
 
 StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& stage,
                                const StageDefinitions& definitions) const {
+  if (stage.language == StageLanguage::python) return build_python(folder, stage, definitions);
   const fs::path source = fs::absolute(folder.path / stage.file);
   const std::string place = printable(source.string());
   const bool is_cuda = stage.language == StageLanguage::cuda;
@@ -213,14 +230,15 @@ StageBuild StageBuilder::build(const LadderFolder& folder, const StageSource& st
   }
   const std::string compiler = is_cuda ? find_nvcc() : find_cxx();
   if (compiler.empty()) return {.missing = is_cuda ? "nvcc was not found" : "no C++ compiler was found"};
-  Order order{.words = is_cuda  ? cuda_words(compiler)
+  Order order{.words = is_cuda  ? cuda_words(compiler, stage.target)
                        : is_ptx ? ptx_words(compiler)
                                 : cpp_words(compiler),
               .source = source,
               .libraries = {},
               .includes = folder.include_folders,
               .header = kIncludes,
-              .signature = folder.problem.signature(is_cuda)};
+              .signature = folder.problem.signature(is_cuda),
+              .target = stage.target};
   if (is_cuda) order.header += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n";
   order.header += fmt::format("{};\n{}\n", order.signature, folder.problem.solve_call(is_cuda, kSolveCall));
   if (stage.launches.empty()) {
@@ -255,8 +273,48 @@ void StageBuilder::add_launches(Order& order, const LadderProblem& problem, cons
         fmt::format("{}:{}: @launch beside a function solve: which of them?", place, stage.launches.front().line);
     return;
   }
-  order.ptx = read_file_text(order.source.string());
-  order.generated = plan.ptx_source(order.ptx, values);
+  order.modules = {read_file_text(order.source.string())};
+  order.generated = plan.ptx_source(plan.ptx_launches(order.modules.front()), values);
+}
+
+StageBuild StageBuilder::build_python(const LadderFolder& folder, const StageSource& stage,
+                                      const StageDefinitions& definitions) const {
+  const std::string python = find_python();
+  const std::string compiler = find_cxx();
+  if (python.empty()) return {.missing = fmt::format("{} was not found (PYTHON names another)", convladder::python())};
+  if (compiler.empty()) return {.missing = "no C++ compiler was found"};
+  const fs::path source = fs::absolute(folder.path / stage.file);
+  StageDefinitions parameters;
+  std::vector<int> values;
+  for (const StageParameter& one : stage.parameters) {
+    const auto chosen = std::ranges::find(definitions, one.name, &StageDefinitions::value_type::first);
+    values.push_back(chosen == definitions.end() ? one.values.front() : chosen->second);
+    parameters.emplace_back(one.name, values.back());
+  }
+  Order order{.words = ptx_words(compiler),
+              .source = source,
+              .libraries = {"-ldl"},
+              .includes = folder.include_folders,
+              .header = fmt::format("{}{};\n{}\n", kIncludes, folder.problem.signature(false),
+                                    folder.problem.solve_call(false, kSolveCall)),
+              .signature = folder.problem.signature(false),
+              .target = stage.target,
+              .python = python,
+              .request = python_request(folder, stage, source, python, parameters)};
+  order.take_in = [&](Order& taking, const PythonResult& result) {
+    if (stage.launches.empty()) {
+      taking.generated =
+          python_call_source(folder.problem, source, read_file_text(source.string()), parameters, result);
+      return;
+    }
+    const LaunchPlan plan(stage, folder.problem, printable(source.string()));
+    taking.header += plan.first_text();
+    taking.generated = plan.ptx_source(result.launches, values);
+    for (const PtxLaunch& one : result.launches) {
+      if (std::ranges::find(taking.modules, one.ptx) == taking.modules.end()) taking.modules.push_back(one.ptx);
+    }
+  };
+  return carry_out(std::move(order));
 }
 
 StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
@@ -272,12 +330,29 @@ StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
        .signature = signature});
 }
 
-StageBuild StageBuilder::carry_out(const Order& order) const {
+namespace {
+
+/// What a process reads besides the library of a CPU stage in Python: the interpreter's folders and the stage's
+/// modules.
+std::string python_reads(const PythonResult& result) {
+  std::string reads;
+  if (result.library.empty()) return reads;
+  std::vector<std::string> all{result.library, result.home, result.prefix};
+  all.insert(all.end(), result.files.begin(), result.files.end());
+  for (const std::string& one : all) reads += one + '\n';
+  return reads;
+}
+
+}  // namespace
+
+StageBuild StageBuilder::carry_out(Order order) const {
   std::vector<std::string> words = order.words;
   for (const fs::path& folder : order.includes) words.push_back("-I" + folder.string());
   std::string made_of = stamp(fs::canonical(words.front())) + '\n' + order.header + '\n' + order.source.string() +
-                        '\n' + order.generated + '\n';
-  for (const auto* const list : {static_cast<const std::vector<std::string>*>(&words), &order.libraries}) {
+                        '\n' + order.generated + '\n' + order.request + '\n' +
+                        (order.python.empty() ? "" : stamp(fs::canonical(order.python))) + '\n';
+  for (const auto* const list : {static_cast<const std::vector<std::string>*>(&words),
+                                 static_cast<const std::vector<std::string>*>(&order.libraries)}) {
     for (const std::string& word : *list) made_of += word + '\n';
   }
   made_of += read_file_text(order.source.string());
@@ -285,14 +360,30 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   const Place place{cache_ / (key + ".so"), cache_ / (key + ".made_of"), cache_ / (key + ".hpp")};
   if (is_up_to_date(place)) return {.library = place.library, .was_built_before = true};
 
-  write_file_atomically(place.header, order.header);
   const fs::path scratch = cache_ / (key + "." + own_name());
   fs::create_directory(scratch);
+  std::error_code error;
+  PythonResult python;
+  if (!order.python.empty()) {
+    std::vector<fs::path> readable = order.includes;
+    readable.push_back(order.source.parent_path());
+    python = compile_python(order.request, order.python, readable, scratch, cache_);
+    try {
+      if (python.error.empty() && python.missing.empty()) order.take_in(order, python);
+    } catch (const UserError& wrong) {
+      python.error = wrong.what();
+    }
+    if (!python.error.empty() || !python.missing.empty()) {
+      fs::remove_all(scratch, error);
+      return {.error = python.error, .missing = python.missing};
+    }
+  }
+  write_file_atomically(place.header, order.header);
   const fs::path fresh = scratch / "stage.so";
   const fs::path rule = scratch / "stage.d";
   fs::path compiled = order.source;
   if (!order.generated.empty()) {
-    compiled = scratch / (order.ptx.empty() ? "launched.cu" : "launched.cpp");
+    compiled = scratch / (words.front().ends_with("nvcc") ? "launched.cu" : "launched.cpp");
     write_file_atomically(compiled, order.generated);
   }
   words.insert(words.end(), {"-include", place.header.string(), "-MD", "-MF", rule.string(), "-o", fresh.string(),
@@ -303,7 +394,6 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
   std::vector<fs::path> readable = order.includes;
   readable.insert(readable.end(), {order.source.parent_path(), order.source, place.header});
   const ProgramOutput output = run_program(words, compiler_settings(words.front(), readable, scratch));
-  std::error_code error;
   StageBuild build;
   if (!output.succeeded() || !fs::exists(fresh, error)) {
     const auto says = [&](const char* text) { return output.messages.find(text) != std::string::npos; };
@@ -333,9 +423,18 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
       if (file != order.source.string() && file != compiled.string())
         stamps += stamp(file) + '\n';  // its text is in the key
     }
-    if (!order.ptx.empty()) write_file_atomically(scratch / "launched.ptx", order.ptx);
-    if (keeps_ptx || !order.ptx.empty()) {
-      keep_ptx(keeps_ptx ? words.front() : find_nvcc(), scratch, compiled.stem().string(), place.library);
+    for (const std::string& file : python.files) stamps += stamp(file) + '\n';
+    std::vector<fs::path> ptx;
+    if (const fs::path kept = scratch / (compiled.stem().string() + ".ptx"); keeps_ptx && fs::exists(kept, error)) {
+      ptx.push_back(kept);
+    }
+    for (std::size_t i = 0; i < order.modules.size(); ++i) {
+      ptx.push_back(scratch / fmt::format("module{}.ptx", i));
+      write_file_atomically(ptx.back(), order.modules[i]);
+    }
+    if (!ptx.empty()) keep_ptx(keeps_ptx ? words.front() : find_nvcc(), order.target, ptx, scratch, place.library);
+    if (const std::string reads = python_reads(python); !reads.empty()) {
+      write_file_atomically(reads_file(place.library), reads);
     }
     fs::rename(fresh, place.library);
     write_file_atomically(place.stamps, stamps);
@@ -347,6 +446,16 @@ StageBuild StageBuilder::carry_out(const Order& order) const {
 
 std::string content_of(const StageBuild& build) {
   return build.library.empty() ? std::string() : sha256_hex(read_file_text(build.library.string()));
+}
+
+std::vector<fs::path> files_to_load(const fs::path& library) {
+  std::vector<fs::path> files{library};
+  const fs::path reads = reads_file(library);
+  if (!is_file_of_ones_own(reads)) return files;
+  for (const std::string& line : split(read_file_text(reads.string()), '\n')) {
+    if (!line.empty()) files.emplace_back(line);
+  }
+  return files;
 }
 
 std::string stage_ptx(const StageBuild& build) {

@@ -27,8 +27,19 @@ constexpr std::size_t kMostLaunches = 64;
 
 bool is_of_library(char one) { return is_of_identifier(one) || one == '+' || one == '-' || one == '.'; }
 
-constexpr std::array<std::pair<std::string_view, StageLanguage>, 3> kEndings{
-    {{".cpp", StageLanguage::cpp}, {".cu", StageLanguage::cuda}, {".ptx", StageLanguage::ptx}}};
+constexpr std::array<std::pair<std::string_view, StageLanguage>, 4> kEndings{{{".cpp", StageLanguage::cpp},
+                                                                              {".cu", StageLanguage::cuda},
+                                                                              {".ptx", StageLanguage::ptx},
+                                                                              {".py", StageLanguage::python}}};
+
+/// Whether the text is like "sm_80", "sm_90a" or "sm_100f".
+bool is_target(std::string_view text) {
+  constexpr std::string_view kPrefix = "sm_";
+  if (!text.starts_with(kPrefix)) return false;
+  text.remove_prefix(kPrefix.size());
+  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, is_digit);
+}
 
 /// Takes off and returns the first word.
 std::string_view take_word(std::string_view& text) {
@@ -63,7 +74,8 @@ bool take_apart(std::string_view file, StageSource& stage) {
 /// The lines of the comment at the beginning, one by one, without their comment marks.
 class Head {
  public:
-  explicit Head(std::string_view text) : text_(text) {}
+  Head(std::string_view text, StageLanguage language)
+      : text_(text), mark_(language == StageLanguage::python ? "#" : "//") {}
 
   /// Takes the next line; false behind the last one.
   bool next(std::string_view& line) {
@@ -78,9 +90,9 @@ class Head {
           inside_ = false;
         }
         if (line.starts_with('*')) line.remove_prefix(1);
-      } else if (line.starts_with("//")) {
-        line.remove_prefix(2);
-      } else if (line.starts_with("/*")) {
+      } else if (line.starts_with(mark_)) {
+        line.remove_prefix(mark_.size());
+      } else if (line.starts_with("/*") && mark_ != "#") {
         line.remove_prefix(2);
         const std::size_t last = line.find("*/");
         inside_ = last == std::string_view::npos;
@@ -100,6 +112,7 @@ class Head {
 
  private:
   std::string_view text_;
+  std::string_view mark_;  ///< begins a comment of one line
   int number_ = 0;
   bool inside_ = false;  ///< within a comment of several lines
 };
@@ -109,7 +122,7 @@ class StageReader {
   StageReader(StageSource& stage, const std::string& place) : stage_(stage), place_(place) {}
 
   void read(std::string_view text) {
-    Head head(text);
+    Head head(text, stage_.language);
     for (std::string_view line; head.next(line);) {
       number_ = head.number();
       if (line.starts_with('@')) {
@@ -136,9 +149,10 @@ class StageReader {
     if (word == "libraries") return add_libraries(rest);
     if (word == "requires") return add_need(rest);
     if (word == "launch") return add_launch(rest);
+    if (word == "target") return set_target(rest);
     fail(unknown_name_message(
         "word", "@" + std::string(word),
-        {"@title", "@hypothesis", "@builds-on", "@parameter", "@libraries", "@requires", "@launch"}));
+        {"@title", "@hypothesis", "@builds-on", "@parameter", "@libraries", "@requires", "@launch", "@target"}));
   }
 
   void set(std::string& field, std::string_view word, std::string_view text) const {
@@ -180,11 +194,24 @@ class StageReader {
     if (stage_.language == StageLanguage::cpp) fail("@launch: a stage in C++ has no kernels: it defines solve");
     if (stage_.launches.size() == kMostLaunches) fail(fmt::format("more than {} launches", kMostLaunches));
     try {
-      stage_.launches.push_back(parse_launch(text, stage_.language == StageLanguage::ptx));
+      stage_.launches.push_back(parse_launch(text, stage_.language == StageLanguage::ptx ? LaunchedLanguage::ptx
+                                                   : stage_.language == StageLanguage::python
+                                                       ? LaunchedLanguage::python
+                                                       : LaunchedLanguage::cuda));
     } catch (const std::invalid_argument& error) {
       fail(fmt::format("@launch: {}", error.what()));
     }
     stage_.launches.back().line = number_;
+  }
+
+  void set_target(std::string_view text) {
+    const bool is_compiled = stage_.language == StageLanguage::cuda || stage_.language == StageLanguage::python;
+    if (!is_compiled) fail("@target: only CUDA C++ and Python are compiled for a GPU");
+    if (has_target_) fail("@target stands there twice");
+    if (!is_target(text))
+      fail(fmt::format("@target: expected an architecture such as sm_90a, found {}", in_quotes(text)));
+    stage_.target = text;
+    has_target_ = true;
   }
 
   void add_parameter(std::string_view text) const {
@@ -216,6 +243,7 @@ class StageReader {
   StageSource& stage_;
   const std::string& place_;
   int number_ = 0;
+  bool has_target_ = false;
 };
 
 }  // namespace
@@ -234,8 +262,10 @@ StageSource parse_stage(std::string_view text, const std::string& file, const st
   StageSource stage;
   stage.file = file;
   if (!take_apart(file, stage)) {
-    throw UserError(fmt::format(
-        "{}: a stage is called 01_name.cu, 02_name.cpp, 03_name.ptx or, beside the ladder, library_name.cpp", place));
+    throw UserError(
+        fmt::format("{}: a stage is called 01_name.cu, 02_name.cpp, 03_name.ptx, 04_name.py or, beside the ladder, "
+                    "library_name.cpp",
+                    place));
   }
   StageReader(stage, place).read(text);
   if (stage.title.empty()) {

@@ -1,5 +1,5 @@
 // The description at the head of a stage's source. A stage is ordinary source: 03_shared_tiles.cu is rung 3,
-// `shared-tiles`.
+// `shared-tiles`. In Python the head's lines begin with `#`.
 //
 //   // @title Tiles in shared memory
 //   // @builds-on 02_coalesced
@@ -7,12 +7,13 @@
 //   // @parameter TILE 8 16 32
 //   // @libraries cublas
 //   // @requires mod(M, 128) == 0
+//   // @target sm_90a
 //   // @launch tiles grid(div(N + 31, 32), div(M + 7, 8)) block(32, 8) shared(4 * TILE * K) args(a, b, c, M, N, K)
 //   //
 //   // The description, as long as it needs to be.
 //
-// @launch is for a source with kernels and no `solve`: always in PTX, in CUDA C++ if one likes. Several are launched in
-// their order (launch_plan.hpp).
+// @launch is for a source with kernels and no `solve`: always in PTX, in CUDA C++ if one likes. In Python it says that
+// the stage is one for GPUs. Several are launched in their order (launch_plan.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,10 @@
 
 namespace convladder {
 
-enum class StageLanguage : std::uint8_t { cpp, cuda, ptx };
+enum class StageLanguage : std::uint8_t { cpp, cuda, ptx, python };
+
+/// The architecture that GPU stages are compiled for where their head names none: every later GPU takes its PTX.
+inline constexpr const char* kUsualTarget = "sm_80";
 
 /// A parameter that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
 struct StageParameter {
@@ -44,10 +48,15 @@ struct StageSource {
   std::vector<std::string> libraries;  ///< the libraries that it is linked with: "cublas" for -lcublas
   std::vector<std::string> needs;      ///< expressions of the dimensions; all are nonzero for a size that it can run
   std::vector<StageLaunch> launches;   ///< the launches that replace a call of `solve`; empty where that is called
+  std::string target = kUsualTarget;   ///< the architecture that it is compiled for: "sm_90a"
   std::string description;             ///< the rest of the comment, without its marks
 
   /// The family of devices that it runs on: "cpu", "cuda".
-  const char* family() const { return language == StageLanguage::cpp ? "cpu" : "cuda"; }
+  const char* family() const { return is_cuda() ? "cuda" : "cpu"; }
+  /// Whether it is on the CUDA ladder. A stage in Python is where it has kernels to launch.
+  bool is_cuda() const {
+    return language == StageLanguage::python ? !launches.empty() : language != StageLanguage::cpp;
+  }
 };
 
 /// Whether a file of this name is a stage: "01_naive.cu", "library_openblas.cpp".

@@ -22,6 +22,7 @@
 #include "harness/measure/cases/stage_device.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/plan/run_material.hpp"
+#include "ladders/compilers.hpp"
 #include "ladders/ladder_folder.hpp"
 #include "ladders/program_output.hpp"
 #include "simulator/gpus/gpu_facts.hpp"

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
 #include "support/errors.hpp"
 #include "support/own_program.hpp"
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kPython = "/usr/bin/python3";
 /// The folder that lies beside our scripts only: other projects may have a report.py in a folder of that name as well.
 constexpr const char* kOurs = "convladder_charts";
 
@@ -50,11 +50,6 @@ bool draw(const fs::path& program, const char* script, const std::vector<std::st
 }
 
 }  // namespace
-
-std::string python() {
-  const char* const chosen = std::getenv("PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
-}
 
 std::optional<fs::path> find_script(const fs::path& program, const std::string& name) {
   std::error_code none;

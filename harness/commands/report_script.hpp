@@ -7,9 +7,6 @@
 
 namespace convladder {
 
-/// The Python that the environment variable PYTHON names, or /usr/bin/python3.
-std::string python();
-
 /// `name` in the folder scripts/ beside the program, in a folder above it, or in share/convladder of one of them, as in
 /// an installed tree. Only where our Python packages lie beside it: other projects have a scripts/report.py as well.
 std::optional<std::filesystem::path> find_script(const std::filesystem::path& program, const std::string& name);

@@ -15,6 +15,7 @@
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/report_script.hpp"
 #include "harness/measure/records/recorded_run.hpp"
+#include "ladders/compilers.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/own_program.hpp"

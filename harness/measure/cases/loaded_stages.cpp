@@ -15,7 +15,9 @@ std::unique_ptr<Device> open_for_stages(const DeviceKind& kind, const std::vecto
 void confine_for_stages(const DeviceKind& kind, const std::vector<const CompiledStage*>& stages) {
   if (stages.empty()) return;
   CaseNeeds needs{.readable = {stand_in::find_libraries()}, .uses_gpu = kind.has_clock};
-  for (const CompiledStage* const stage : stages) needs.readable.push_back(stage->build.library);
+  for (const CompiledStage* const stage : stages) {
+    for (std::filesystem::path& one : files_to_load(stage->build.library)) needs.readable.push_back(std::move(one));
+  }
   confine_case(needs);
 }
 

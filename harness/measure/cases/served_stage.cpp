@@ -18,6 +18,7 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/served_requests.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
 
 namespace convladder {
@@ -91,7 +92,7 @@ int serve_stage(int socket, int memory, int /*window*/) {
     const std::optional<std::string> first = requests.next();
     if (!first) return kExitError;
     const to_stage::Hello hello = MessageTexts<StageMessages>::read_hello(*first);
-    ConfinementWish wish = case_confinement({.readable = {hello.library}});
+    ConfinementWish wish = case_confinement({.readable = files_to_load(hello.library)});
     apart = hello.apart;
     wish.is_shut_to_others = false;  // the process that has started it writes its inputs and reads its results
     confine_case_as(wish);

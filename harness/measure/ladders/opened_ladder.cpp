@@ -68,11 +68,10 @@ std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<
 /// The name of the stage below: the one that the head names, or the one before.
 std::string_view below(const LadderFolder& folder, std::size_t which, const std::vector<const CompiledStage*>& built) {
   const StageSource& stage = folder.stages[which];
-  const bool is_cpp = stage.language == StageLanguage::cpp;
   const StageSource* found = nullptr;
   for (const CompiledStage* const one : built) {
     const StageSource& other = one->source;
-    if ((other.language == StageLanguage::cpp) != is_cpp || other.rung == 0) continue;
+    if (other.is_cuda() != stage.is_cuda() || other.rung == 0) continue;
     const bool is_below = stage.builds_on.empty() ? stage.rung > 0 && other.rung < stage.rung &&
                                                         (found == nullptr || other.rung > found->rung)
                                                   : other.name == stage.builds_on;
@@ -173,7 +172,7 @@ const FolderProblem& open_ladder_text(const std::string& text) {
 }
 
 StageToLoad stage_to_load(const CompiledStage& stage) {
-  return {.family = stage.source.language == StageLanguage::cpp ? "cpu" : "cuda",
+  return {.family = stage.source.family(),
           .variant = stage.source.name,
           .library = stage.build.library.string(),
           .choice = stage.choice};
@@ -187,7 +186,7 @@ std::unique_ptr<Variant> served_stage(const FolderProblem& folder, const StageTo
 }
 
 std::string why_not_executed(const CompiledStage& stage) {
-  if (stage.source.language == StageLanguage::cpp) return {};
+  if (!stage.source.is_cuda()) return {};
   for (const std::string& library : stage.source.libraries) {
     if (!stand_in::holds_no_ptx("lib" + library)) continue;
     return fmt::format("it uses lib{}: NVIDIA's libraries hold no PTX to execute", library);

@@ -1,0 +1,62 @@
+"""A stage's module: loaded with its parameters, and what was read for it."""
+import importlib.util
+import os
+import sys
+import sysconfig
+
+from stage_errors import NotInstalled
+
+
+def load(request):
+    """Runs the file as a module whose globals hold the stage's parameters from the beginning."""
+    source = request["source"]
+    folder = os.path.dirname(source)
+    sys.path[1:1] = [folder, *request["include_folders"]]
+    name = "stage_" + os.path.splitext(os.path.basename(source))[0]
+    spec = importlib.util.spec_from_file_location(name, source)
+    module = importlib.util.module_from_spec(spec)
+    for parameter, value in request["parameters"].items():
+        setattr(module, parameter, value)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"{request['python']} has no module '{error.name}'") from error
+    return module
+
+
+def files_read(request):
+    """The files that the result depends on, besides the stage: modules beside it, and the first file of each package that it has used."""
+    folders = [os.path.dirname(request["source"]), *request["include_folders"]]
+    own = os.path.dirname(os.path.abspath(__file__))
+    standard = sysconfig.get_paths()["stdlib"]
+    files = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not file or file == request["source"] or file.startswith(own + os.sep):
+            continue
+        is_beside = any(os.path.abspath(file).startswith(folder + os.sep) for folder in folders)
+        is_package = "." not in name and not (file.startswith(standard) and "-packages" not in file)
+        if is_beside or is_package:
+            files.append(os.path.abspath(file))
+    return sorted(set(files))
+
+
+def interpreter():
+    """What a process needs in which this Python is a library: that library, its home, and where modules are found."""
+    names = [sysconfig.get_config_var(name) for name in ("INSTSONAME", "LDLIBRARY")]
+    folders = [sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("LIBPL"), os.path.join(sys.base_prefix, "lib")]
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    if multiarch:
+        folders += [os.path.join(folder, multiarch) for folder in ("/usr/lib", "/lib")]
+    for name in names:
+        if not name or ".so" not in name:
+            continue
+        for folder in folders:
+            file = os.path.join(folder or "", name)
+            if os.path.isfile(file):
+                own = os.path.dirname(os.path.abspath(__file__))
+                return {"library": file, "home": sys.base_prefix, "prefix": sys.prefix,
+                        "path": [one for one in sys.path if one and one != own]}
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    raise NotInstalled(f"this Python has no shared library (libpython{version}.so; Debian: libpython{version})")

@@ -1,0 +1,48 @@
+"""Kernels of Numba's CUDA target: compiled to PTX for a named compute capability, without a driver."""
+import os
+
+from stage_errors import StageError
+from stage_parameters import count, field_of, matched, strides, whole
+
+BYTES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8}
+
+
+def type_of(argument):
+    from numba import types
+    if argument["type"] == "bf16":
+        element = types.uint16  # its bits, as in C++
+    else:
+        element = getattr(types, argument["type"].replace("f", "float").replace("u", "uint") if argument["type"][0] != "i" else
+                          argument["type"].replace("i", "int"))
+    if argument["kind"] != "tensor":
+        return element
+    return types.Array(element, max(len(argument["shape"]), 1), "C")
+
+
+def fields_of(argument):
+    """An array is passed as seven kinds of numbers, each a parameter of its own: Numba's data model."""
+    if argument["kind"] != "tensor":
+        return [field_of(argument)]
+    shape = argument["shape"] or ["1"]
+    size = BYTES[argument["type"]]
+    return [{"type": "ptr", "null": True}, {"type": "ptr", "null": True}, whole(count(shape)), whole(size),
+            {"type": "ptr", "tensor": argument["text"]}, *[whole(extent) for extent in shape],
+            *[whole(step) for step in strides(shape, size)]]
+
+
+def compile_launch(module, kernel, launch, request, number, place):
+    from numba import cuda
+    if not launch["block"]:
+        raise StageError(f"{place}: there is no block(…), which Numba does not choose")
+    function = kernel.py_func
+    names = list(function.__code__.co_varnames[:function.__code__.co_argcount])
+    arguments = matched(names, launch, request, place)
+    capability = int("".join(c for c in request["target"] if c.isdigit()))
+    types = tuple(type_of(arguments[name]) for name in names)
+    ptx, _ = cuda.compile_ptx(function, types, cc=divmod(capability, 10), lineinfo=True, device=False)
+    file = os.path.join(request["scratch"], f"kernel{number}.ptx")
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(ptx)
+    entry = next(line.split(".entry")[1].split("(")[0].strip() for line in ptx.splitlines() if ".entry" in line)
+    return {"ptx": file, "entry": entry, "grid": None, "block": None, "shared": "0",
+            "parameters": [[field] for name in names for field in fields_of(arguments[name])]}
