@@ -16,6 +16,7 @@
 #include "ladders/source_literal.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
+#include "support/folder_links.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/text.hpp"
@@ -228,15 +229,29 @@ PythonResult compile_python(const std::string& request, const std::string& pytho
   write_file_atomically(asked, request);
   std::vector<fs::path> all = readable;
   all.push_back(program);
-  const ProgramOutput output = run_program({python, "-B", program.string(), asked.string(), answered.string()},
-                                           compiler_settings(python, all, scratch));
+  const ProgramSettings settings = compiler_settings(python, all, scratch);
+  const ProgramOutput output =
+      run_program({python, "-B", program.string(), asked.string(), answered.string()}, settings);
   std::error_code error;
   if (output.timed_out) return {.error = fmt::format("its compiler took longer than {:g} s", kMostCompilingSeconds)};
   if (!output.succeeded() || !fs::is_regular_file(answered, error)) {
     return {.error = fmt::format("its compiler ended without a result: {}", first_compiler_error(output.messages))};
   }
   try {
-    return result_of(Json::parse(read_file_text(answered.string())), scratch);
+    PythonResult result = result_of(Json::parse(read_file_text(answered.string())), scratch);
+    // The module may have written the answer itself. It names nothing that it could not read here.
+    const auto is_open = [&](const std::string& path) {
+      const FileWish& files = settings.confinement->files;
+      const fs::path file = fs::path(path).lexically_normal();
+      const auto holds = [&](const fs::path& folder) { return lies_in(file, folder); };
+      return std::ranges::any_of(files.start, holds) || std::ranges::any_of(readable, holds);
+    };
+    std::erase_if(result.files, [&](const std::string& file) { return !is_open(file); });
+    const bool has_interpreter = !result.library.empty();
+    if (has_interpreter && (!is_open(result.library) || !is_open(result.home) || !is_open(result.prefix))) {
+      return {.error = "its interpreter lies elsewhere than the one that was asked"};
+    }
+    return result;
   } catch (const nlohmann::json::exception&) {
     return {.error = "its compiler left a result that cannot be read"};
   } catch (const UserError& wrong) {

@@ -1,7 +1,7 @@
-// Stages in Python. One with @launch lines holds kernels of Triton, Gluon, Numba, Warp or CuTe DSL: the package
-// compiles them to PTX once, without a driver and without a GPU, and a library in C++ holds that PTX as it does for a
-// stage in PTX, so that no Python runs where calls are timed. One with a function `solve` runs on the CPU: a library in
-// C++ has the interpreter beside it, in the process of the case.
+// Stages in Python. One with @launch lines holds kernels of Triton, Gluon, Numba, Warp, TileLang or CuTe DSL: the
+// package compiles them to PTX once, without a driver and without a GPU, and a library in C++ holds that PTX as it does
+// for a stage in PTX, so that no Python runs where calls are timed. One with a function `solve` runs on the CPU: a
+// library in C++ has the interpreter beside it, in the process of the case.
 //
 // The interpreter is the one that the environment variable PYTHON names. Its packages are asked by a program in Python
 // (python_stages/), which gets a request and leaves a result.

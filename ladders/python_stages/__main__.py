@@ -25,6 +25,9 @@ def front_end_of(kernel):
     if "warp" in packages:
         import stage_warp
         return stage_warp
+    if "tvm" in packages or "tilelang" in packages:
+        import stage_tilelang
+        return stage_tilelang
     if "nvidia_cutlass_dsl" in packages or "cutlass" in packages or hasattr(kernel, "_dsl_cls"):
         import stage_cute
         return stage_cute
@@ -36,7 +39,8 @@ def prepare_front_ends(request):
     scratch = request["scratch"]
     os.environ.update({"TRITON_CACHE_DIR": os.path.join(scratch, "triton"), "NUMBA_CACHE_DIR": os.path.join(scratch, "numba"),
                        "CUTE_DSL_KEEP": "ptx", "CUTE_DSL_DUMP_DIR": scratch, "CUTE_DSL_CACHE_DIR": scratch, "CUTE_DSL_LINEINFO": "1",
-                       "CUTE_DSL_ARCH": request["target"]})
+                       "CUTE_DSL_ARCH": request["target"], "TILELANG_CACHE_DIR": os.path.join(scratch, "tilelang"),
+                       "TVM_FFI_CACHE_DIR": os.path.join(scratch, "tvm")})
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # its default, without its warning
 
 
@@ -49,7 +53,7 @@ def compiled_launches(module, request):
             raise StageError(f"{place}: the module has nothing of that name")
         front_end = front_end_of(kernel)
         if front_end is None:
-            raise StageError(f"{place}: it is a {type(kernel).__name__}, no kernel of Triton, Gluon, Numba, Warp or CuTe DSL")
+            raise StageError(f"{place}: it is a {type(kernel).__name__}, no kernel of Triton, Gluon, Numba, Warp, CuTe DSL or TileLang")
         launches.append(front_end.compile_launch(module, kernel, launch, request, number, place))
     return launches
 

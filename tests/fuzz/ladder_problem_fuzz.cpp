@@ -99,8 +99,11 @@ void check(const StageSource& stage, const std::vector<std::string>& names) {
 void check_launches(const StageSource& stage, const LadderProblem& problem, std::string_view text) {
   if (stage.launches.empty()) return;
   for (const StageLaunch& one : stage.launches) {
-    require(one.line > 0 && !one.kernel.empty() && !one.grid.empty() && one.grid.size() <= 3 && !one.block.empty() &&
-            one.block.size() <= 3 && !one.shared.empty());
+    const bool is_python = stage.language == StageLanguage::python;
+    require(one.line > 0 && !one.kernel.empty() && one.grid.size() <= 3 && one.block.size() <= 3 &&
+            !one.shared.empty());
+    require(!one.grid.empty() || (is_python && !one.threads.empty()));
+    require(!one.block.empty() || is_python);
   }
   const LaunchPlan plan(stage, problem, "fuzzed");
   std::vector<int> values;
@@ -108,8 +111,8 @@ void check_launches(const StageSource& stage, const LadderProblem& problem, std:
   require(!plan.first_text().empty());
   if (stage.language == StageLanguage::cuda) {
     require(plan.cuda_source("fuzzed.cu", values).find("<<<") != std::string::npos);
-  } else {
-    require(plan.ptx_source(text, values).size() > text.size());
+  } else if (stage.language == StageLanguage::ptx) {
+    require(plan.ptx_source(plan.ptx_launches(text), values).size() > text.size());
   }
 }
 

@@ -97,6 +97,9 @@ TEST_F(LadderFolderTest, HeadsAreReadStrictly) {
       {"// @parameter", "02_bad.cu:1: @parameter: expected a name"},
       {"// @parameter TILE", "02_bad.cu:1: @parameter TILE has no values"},
       {"// @parameter TILE 8 x", "02_bad.cu:1: @parameter TILE: expected whole numbers, found \"x\""},
+      {"// @target", "02_bad.cu:1: @target: expected an architecture such as sm_90a, found \"\""},
+      {"// @target compute_90", "02_bad.cu:1: @target: expected an architecture"},
+      {"// @target sm_90\n// @target sm_90", "02_bad.cu:2: @target stands there twice"},
       {"// @builds-on nothing", "@builds-on: unknown stage 'nothing'; known: naive"},
       {"// @builds-on bad", "@builds-on: unknown stage 'bad'; known: naive"}};
   for (const auto& [text, message] : wrong) {
@@ -115,6 +118,22 @@ TEST_F(LadderFolderTest, WhatIsMeantAsAStageIsNotLeftOut) {
   }
   for (const char* const name : {"02_tiles.hpp", "2.txt", "library.cpp", "tiles.cu", ".cu"}) write(name, "");
   EXPECT_EQ(error(), "no error");
+}
+
+TEST_F(LadderFolderTest, PythonIsOnTheLadderOfItsLaunches) {
+  write("02_rows.py", "# @title Rows\n# @target sm_90a\n# @launch rows grid(N)\n# text\nimport triton\n");
+  write("02_host.py", "# @hypothesis it is called\ndef solve(): pass\n# @launch none grid(N)\n");
+  write("library_other.py", "");
+  const std::vector<StageSource> stages = read_ladder_folder(path_).stages;
+  const auto named = [&](const char* name) { return *std::ranges::find(stages, name, &StageSource::name); };
+  EXPECT_STREQ(named("rows").family(), "cuda");
+  EXPECT_EQ(named("rows").target, "sm_90a");
+  EXPECT_EQ(named("rows").description, "text");
+  EXPECT_STREQ(named("host").family(), "cpu");
+  EXPECT_EQ(named("host").hypothesis, "it is called");
+  EXPECT_STREQ(named("other").family(), "cpu");
+  write("03_wrong.py", "# @launch rows grid(Z)\n");
+  EXPECT_THAT(error(), HasSubstr("03_wrong.py:1: @launch rows: grid: unknown name 'Z'"));
 }
 
 TEST_F(LadderFolderTest, LinksMayNotLeaveTheFolder) {

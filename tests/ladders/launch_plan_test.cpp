@@ -41,9 +41,9 @@ constexpr const char* kScalePtx = R"(
 .entry $nothing() { ret; }
 )";
 
-std::string parse_error(const std::string& text, bool is_ptx = false) {
+std::string parse_error(const std::string& text, LaunchedLanguage language = LaunchedLanguage::cuda) {
   try {
-    static_cast<void>(parse_launch(text, is_ptx));
+    static_cast<void>(parse_launch(text, language));
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -51,18 +51,19 @@ std::string parse_error(const std::string& text, bool is_ptx = false) {
 }
 
 TEST(LaunchLine, IsTakenApart) {
-  const StageLaunch launch = parse_launch(
-      "of::tile<16, float> block(32,min(N, 8)) grid( div(N + 31, 32) , B ,1) shared(4 * N) args(x, N)", false);
+  const StageLaunch launch =
+      parse_launch("of::tile<16, float> block(32,min(N, 8)) grid( div(N + 31, 32) , B ,1) shared(4 * N) args(x, N)",
+                   LaunchedLanguage::cuda);
   EXPECT_EQ(launch.kernel, "of::tile<16, float>");
   EXPECT_THAT(launch.grid, ElementsAre("div(N + 31, 32)", "B", "1"));
   EXPECT_THAT(launch.block, ElementsAre("32", "min(N, 8)"));
   EXPECT_EQ(launch.shared, "4 * N");
   ASSERT_TRUE(launch.arguments.has_value());
   EXPECT_THAT(*launch.arguments, ElementsAre("x", "N"));
-  const StageLaunch least = parse_launch("_Z5scalePKf$1 grid(1) block(1)", true);
+  const StageLaunch least = parse_launch("_Z5scalePKf$1 grid(1) block(1)", LaunchedLanguage::ptx);
   EXPECT_EQ(least.shared, "0");
   EXPECT_FALSE(least.arguments.has_value());
-  EXPECT_TRUE(parse_launch("k grid(1) block(1) args()", true).arguments->empty());
+  EXPECT_TRUE(parse_launch("k grid(1) block(1) args()", LaunchedLanguage::ptx).arguments->empty());
 }
 
 TEST(LaunchLine, SaysWhatIsWrong) {
@@ -84,7 +85,24 @@ TEST(LaunchLine, SaysWhatIsWrong) {
       {"k grid 1 block(1)", "expected grid(…), block(…), shared(…) or args(…), found \"grid\""},
       {"k grid(1) block(1) )", "found \")\""}};
   for (const auto& [text, message] : wrong) EXPECT_THAT(parse_error(text), HasSubstr(message)) << text;
-  EXPECT_THAT(parse_error("tile<16> grid(1) block(1)", true), HasSubstr("expected the name of a kernel"));
+  EXPECT_THAT(parse_error("tile<16> grid(1) block(1)", LaunchedLanguage::ptx),
+              HasSubstr("expected the name of a kernel"));
+}
+
+TEST(LaunchLine, OfPythonNeedsNoBlock) {
+  const StageLaunch launch = parse_launch("scale grid(N)", LaunchedLanguage::python);
+  EXPECT_THAT(launch.grid, ElementsAre("N"));
+  EXPECT_TRUE(launch.block.empty());
+  EXPECT_THAT(parse_launch("scale threads(N, B)", LaunchedLanguage::python).threads, ElementsAre("N", "B"));
+  const std::map<std::string, std::string> wrong{
+      {"scale", "there is no grid(…)"},
+      {"scale grid(1) threads(N)", "threads(…) stands there instead of grid(…) and block(…)"},
+      {"scale threads(N) threads(N)", "threads stands there twice"},
+      {"scale<4> grid(1)", "expected the name of a kernel"}};
+  for (const auto& [text, message] : wrong) {
+    EXPECT_THAT(parse_error(text, LaunchedLanguage::python), HasSubstr(message)) << text;
+  }
+  EXPECT_THAT(parse_error("k threads(N)"), HasSubstr("unknown word 'threads'"));
 }
 
 TEST(PtxEntries, AreFoundWithWhatTheyTake) {
@@ -156,6 +174,7 @@ TEST_F(LaunchPlanTest, NamesHaveToBeThere) {
       {"// @launch k grid(1) block(factor)", ":1: @launch k: block: unknown name 'factor'"},
       {"// @launch k grid(1) block(1) shared(4 *)", ":1: @launch k: shared: expected a number"},
       {"// @launch k grid(1) block(1) args(z)", ":1: @launch k: args: unknown name 'z'; known: x"},
+      {"// @launch k grid(1) block(1) args(2 * z)", ":1: @launch k: args: unknown name 'z'"},
       {"// @launch k grid(1)", ":1: @launch: there is no block(…)"},
       {"// @parameter N 8\n// @launch k grid(1) block(1)", "the parameter N has the name of something else"}};
   for (const auto& [head, message] : wrong) EXPECT_THAT(error(head), HasSubstr(message)) << head;

@@ -34,14 +34,16 @@ constexpr std::size_t kMostSources = 500;
 constexpr std::uint64_t kLargestSource = 8 << 20;
 constexpr std::uint64_t kMostBytes = 64 << 20;
 
-constexpr std::array<std::string_view, 15> kSourceEndings{".cpp", ".cu",  ".cc",  ".cxx", ".c",   ".h",   ".hpp", ".hh",
-                                                          ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tpp", ".def"};
+constexpr std::array<std::string_view, 16> kSourceEndings{".cpp", ".cu",  ".cc",  ".cxx", ".c",   ".h",
+                                                          ".hpp", ".hh",  ".hxx", ".cuh", ".inl", ".inc",
+                                                          ".ipp", ".tpp", ".def", ".py"};
 
 struct Language {
-  std::string_view family;
+  std::string_view family;  ///< empty where the stage itself says it
   std::string_view ending;
 };
-constexpr std::array<Language, 2> kLanguages{{{"cpu", ".cpp"}, {"cuda", ".cu"}}};
+constexpr std::string_view kPython = ".py";
+constexpr std::array<Language, 3> kLanguages{{{"cpu", ".cpp"}, {"cuda", ".cu"}, {"", kPython}}};
 
 /// An error in one submission: the others go on.
 struct BrokenSubmission : std::runtime_error {
@@ -55,6 +57,11 @@ bool is_source(const fs::path& path) {
 }
 
 std::string shown(const fs::path& path) { return printable(path.string(), 4 * kShortText); }
+
+/// Whether the text of a file in Python looks like a stage: a folder may hold scripts as well.
+bool is_python_stage(std::string_view text) {
+  return text.find("def solve(") != std::string_view::npos || text.find("# @launch") != std::string_view::npos;
+}
 
 /// The text of each source by its path in the copy.
 using Sources = std::map<std::string, std::string>;
@@ -148,6 +155,7 @@ std::string stage_of(const Sources& sources, std::string_view ending) {
   for (const auto& [name, text] : sources) {
     if (name.find('/') != std::string::npos || !name.ends_with(ending)) continue;
     if (name == fmt::format("solve{}", ending)) return name;
+    if (ending == kPython && !is_python_stage(text)) continue;  // a module of another stage
     (is_stage_name(name) ? stages : others).push_back(name);
   }
   const std::vector<std::string>& found = stages.empty() ? others : stages;
@@ -208,6 +216,7 @@ void take_stage(Submission& one, Sources sources, const std::string& stage, std:
     // Its file may have any name: the stage is called by the person's name, and stands beside the ladder.
     one.source = parse_stage(sources.at(plain), fmt::format("library_submission{}", ending), shown(stage));
     one.source.file = plain;
+    one.family = one.source.family();
     for (const std::string& need : one.source.needs) static_cast<void>(Expression(need, problem.names()));
   } catch (const UserError& error) {
     one.broken = error.what();
@@ -226,14 +235,16 @@ class EntryReader {
   void read_file(const fs::path& file) {
     const auto language =
         std::ranges::find_if(kLanguages, [&](const Language& one) { return ends_in(file, one.ending); });
-    if (language == kLanguages.end()) return found_.left_alone.push_back(shown(file.filename()));
+    const auto leave = [&] { found_.left_alone.push_back(shown(file.filename())); };
+    if (language == kLanguages.end()) return leave();
     Submission one;
     one.family = language->family;
     one.file = printable(file.filename().string());
     try {
       const std::string plain = fmt::format("solve{}", language->ending);
-      take_stage(one, {{plain, text_of(file, fs::canonical(file.parent_path()))}}, plain, language->ending, problem_,
-                 copies_);
+      std::string text = text_of(file, fs::canonical(file.parent_path()));
+      if (language->ending == kPython && !is_python_stage(text)) return leave();
+      take_stage(one, {{plain, std::move(text)}}, plain, language->ending, problem_, copies_);
     } catch (const BrokenSubmission& error) {
       one.broken = error.what();
     }
@@ -265,7 +276,7 @@ class EntryReader {
         add_broken(name, language.family, error.what());
       }
     }
-    if (!any) add_broken(name, "", "no solve.cpp, no solve.cu, and no other stage");
+    if (!any) add_broken(name, "", "no solve.cpp, no solve.cu, no solve.py, and no other stage");
   }
 
  private:
@@ -333,7 +344,8 @@ std::string content_of_stage(const fs::path& ladder, const StageSource& stage) {
   try {
     Sources sources = sources_below(ladder);
     std::erase_if(sources, [&](const auto& one) {
-      return one.first != stage.file && (is_stage_name(one.first) || one.first == "reference.cpp");
+      return one.first != stage.file &&
+             (is_stage_name(one.first) || one.first == "reference.cpp" || one.first == "reference.py");
     });
     return hash_of(sources);
   } catch (const BrokenSubmission&) {

@@ -1,9 +1,12 @@
 // The other side of a StageDevice: a process that holds a stage's tensors, loads its library, and calls it when asked
 // to. Once the library is loaded, nothing that this process says is believed, except the results.
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <new>
 #include <optional>
 #include <string>
@@ -18,6 +21,7 @@
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/served_requests.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/launch_plan.hpp"
 #include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
 
@@ -59,6 +63,8 @@ class ServedStage {
     Handshake& page = *std::launder(reinterpret_cast<Handshake*>(memory_.data()));
     void* const handle = dlopen(load_.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
     auto* const call = handle == nullptr ? nullptr : dlsym(handle, load_.function.c_str());
+    auto* const failure =
+        handle == nullptr ? nullptr : reinterpret_cast<const char* (*)()>(dlsym(handle, kLaunchFailure));
     if (call == nullptr) {
       const char* const error = dlerror();
       set_handshake_text(memory_.data(), error == nullptr ? load_.library : error);
@@ -71,6 +77,11 @@ class ServedStage {
       // Asleep: its processor is needed for writing the input (CallStarter).
       page.begun.wait(number, HandshakeNumber::Patience{}, always);
       reinterpret_cast<void (*)(void* const*)>(call)(arguments_.data());
+      if (failure != nullptr && failure() != nullptr) {  // its last line is the reason that is shown
+        fmt::print(stderr, "{}\n", failure());
+        std::fflush(stderr);
+        _exit(kExitError);
+      }
       page.done.set(number);
     }
   }
