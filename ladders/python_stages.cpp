@@ -147,6 +147,9 @@ PythonResult result_of(const Json& json, const fs::path& scratch) {
     result.home = found.at("home").get<std::string>();
     result.prefix = found.at("prefix").get<std::string>();
     result.path = texts_of(found.at("path"));
+    for (const auto& [name, file] : found.at("modules").items()) {
+      result.modules.emplace_back(name, file.get<std::string>());
+    }
   }
   return result;
 }
@@ -268,8 +271,11 @@ std::string python_call_source(const LadderProblem& problem, const fs::path& sou
   }
   Json values = Json::object();
   for (const auto& [name, value] : parameters) values[name] = value;
-  const Json setting{{"source", text},          {"file", source.string()}, {"path", result.path},
-                     {"prefix", result.prefix}, {"parameters", values},    {"tensors", tensors}};
+  Json modules = Json::object();
+  for (const auto& [name, file] : result.modules) modules[name] = file;
+  const Json setting{{"modules", modules},  {"source", text},          {"file", source.string()},
+                     {"path", result.path}, {"prefix", result.prefix}, {"parameters", values},
+                     {"tensors", tensors}};
   const auto caller = std::ranges::find(embedded_python_stages(), kCaller, &EmbeddedFile::name);
   // The interpreter reads the dictionary as JSON, since not every text of JSON is one of Python.
   const std::string program = fmt::format("import json\nCONVLADDER = json.loads({})\n{}",

@@ -27,6 +27,7 @@ struct PythonResult {
   std::string home = {};                 ///< where that finds its own modules
   std::string prefix = {};               ///< the environment of its packages
   std::vector<std::string> path = {};    ///< where modules are found
+  std::vector<std::pair<std::string, std::string>> modules = {};  ///< those beside the stage: names and files
 };
 
 /// The parameters that are compiled in, by name and value.

@@ -67,7 +67,7 @@ def result_of(request):
     else:
         from stage_solve import check_solve
         check_solve(module, request)
-        result["interpreter"] = interpreter()
+        result["interpreter"] = interpreter(request)
     result["read"] = files_read(request)
     return result
 

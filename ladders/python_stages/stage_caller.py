@@ -1,7 +1,7 @@
 """Runs within the library of a CPU stage in Python: calls the stage's `solve` with arrays that lie where the harness has put its tensors.
 
 The library defines CONVLADDER, a dictionary: `source` and `file` of the stage, `path` and `prefix` of its interpreter, `parameters`, and
-`tensors`, each with name, dtype, number of dimensions and whether it may be written; `numbers` are the names of what follows them.
+`modules` beside it by name, and `tensors`, each with name, dtype, number of dimensions and whether it may be written.
 """
 import sys
 
@@ -12,6 +12,19 @@ import tempfile
 tempfile.tempdir = "/tmp"  # packages ask for its name when they are imported, and nothing can be written here to find one
 sys.dont_write_bytecode = True
 sys.argv = [CONVLADDER["file"]]
+
+
+class _Beside:
+    """Finds the modules beside the stage without listing a folder."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        import importlib.util
+        file = CONVLADDER["modules"].get(name)
+        return importlib.util.spec_from_file_location(name, file) if file else None
+
+
+sys.meta_path.insert(0, _Beside)
 
 
 def _load():

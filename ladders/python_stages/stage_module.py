@@ -12,7 +12,7 @@ def load(request):
     source = request["source"]
     folder = os.path.dirname(source)
     sys.path[1:1] = [folder, *request["include_folders"]]
-    name = "stage_" + os.path.splitext(os.path.basename(source))[0]
+    name = "ladder_" + os.path.splitext(os.path.basename(source))[0]
     spec = importlib.util.spec_from_file_location(name, source)
     module = importlib.util.module_from_spec(spec)
     for parameter, value in request["parameters"].items():
@@ -42,7 +42,18 @@ def files_read(request):
     return sorted(set(files))
 
 
-def interpreter():
+def modules_beside(request):
+    """The modules that lie beside the stage or in its include folders, by name: a confined process may read them, but list no folder."""
+    folders = [os.path.dirname(request["source"]), *request["include_folders"]]
+    found = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and file != request["source"] and any(os.path.abspath(file).startswith(folder + os.sep) for folder in folders):
+            found[name] = os.path.abspath(file)
+    return found
+
+
+def interpreter(request):
     """What a process needs in which this Python is a library: that library, its home, and where modules are found."""
     names = [sysconfig.get_config_var(name) for name in ("INSTSONAME", "LDLIBRARY")]
     folders = [sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("LIBPL"), os.path.join(sys.base_prefix, "lib")]
@@ -57,6 +68,6 @@ def interpreter():
             if os.path.isfile(file):
                 own = os.path.dirname(os.path.abspath(__file__))
                 return {"library": file, "home": sys.base_prefix, "prefix": sys.prefix,
-                        "path": [one for one in sys.path if one and one != own]}
+                        "path": [one for one in sys.path if one and one != own], "modules": modules_beside(request)}
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     raise NotInstalled(f"this Python has no shared library (libpython{version}.so; Debian: libpython{version})")

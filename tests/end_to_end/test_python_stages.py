@@ -65,7 +65,7 @@ def test_solve_gets_arrays_that_lie_where_the_harness_put_them(tmp_path: Path) -
     assert cases["raises"]["reason"] == "04_raises.py:3: ValueError: no 1000"
     assert re.match(r"05_writes.py:2: ValueError: .*read-only", cases["writes"]["reason"])
     assert cases["chosen"]["choice"] == "FACTOR=2"
-    assert cases["plain"]["time"]["median_ns"] > 0
+    assert cases["plain"]["time"]
 
 
 @pytest.mark.parametrize("text, words", [
@@ -154,11 +154,10 @@ def test_submissions_in_python_are_ranked(tmp_path: Path) -> None:
     (people / "carol/mine.py").write_text("def twice(x):\n    return 2 * x\n")
     done = run("rank", str(folder), str(people), "--rounds", "10", "--budget", "0", "--output", str(tmp_path / "ranked"), check=False, env=environment())
     table = done.stdout + done.stderr
-    ranked = json.loads((tmp_path / "ranked/rank.json").read_text())
-    states = {one["name"]: one for one in ranked["submissions"]}
-    assert set(states) == {"alice", "bob", "carol"}, table
+    ranked = record(tmp_path / "ranked", "rank")
+    states = {one["name"]: one["status"] for one in ranked["cases"] if one["name"] != "plain"}
+    assert states == {"alice": "ok", "bob": "incorrect", "carol": "ok"}, table
     assert "grades.py" in table
-    assert "wrong" in json.dumps(states["bob"]) and "wrong" not in json.dumps(states["alice"]) + json.dumps(states["carol"])
 
 
 # ---------------------------------------------------------------------------------------------------------- kernels
@@ -188,6 +187,10 @@ def changed(file: Path, old: str, new: str) -> int:
     return text[: text.index(old)].count("\n") + 1
 
 
+def instructions(case: dict[str, Any]) -> float:
+    return case["counters"]["totals"]["smsp__inst_executed.sum"]
+
+
 PACKAGES = {"numba": "numba.cuda", "warp": "warp", "triton": "triton", "gluon": "triton", "cute": "cutlass", "tilelang": "tilelang"}
 
 
@@ -202,8 +205,8 @@ def test_kernels_are_verified_checked_and_counted(tmp_path: Path, name: str) -> 
             assert case["status"] == "skipped" and "has no module" in case["reason"]
             continue
         assert case["status"] == "ok", (stage, case.get("reason"))
-        assert case["counters"]["warp_instructions"] > 0
-    assert cases["triton"]["counters"]["warp_instructions"] < cases["naive"]["counters"]["warp_instructions"] / 2
+        assert instructions(case) > 0
+    assert instructions(cases["triton"]) < instructions(cases["naive"])
 
 
 @simulates
@@ -223,8 +226,8 @@ def test_a_barrier_that_is_forgotten_is_found_with_its_line(tmp_path: Path) -> N
     folder = example("softmax", tmp_path, "02_numba.py")
     line = changed(folder / "02_numba.py", "    most = part[0]\n    cuda.syncthreads()\n", "    most = part[0]\n\n")
     case = counted(folder, tmp_path)["numba"]
-    assert case["status"] == "unsafe"
-    assert re.search(rf"02_numba\.py line {line}\b", case["reason"]), case["reason"]
+    assert case["status"] in ("unsafe", "incorrect")  # the race may change the result
+    assert re.search(rf"racecheck: .*02_numba\.py line {line}\b", case["reason"]), case["reason"]
 
 
 @simulates
@@ -300,4 +303,4 @@ def test_public_kernels_are_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                           **{"01_public.py": stage})
     case = counted(folder, tmp_path)["public"]
     assert case["status"] == "ok", case.get("reason")
-    assert case["counters"]["warp_instructions"] > 0
+    assert instructions(case) > 0

@@ -5,7 +5,11 @@
 # @parameter BLOCK_K 32 64
 # @parameter num_warps 4 8
 # @parameter num_stages 3 2 4
+# @requires mod(N, 16) == 0
+# @requires mod(K, 16) == 0
 # @launch product grid(div(M + BLOCK_M - 1, BLOCK_M), div(N + BLOCK_N - 1, BLOCK_N))
+#
+# Rows that begin at multiples of 16 elements are loaded by vectors, and asynchronously ahead of their use.
 import triton
 import triton.language as tl
 
