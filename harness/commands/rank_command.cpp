@@ -74,7 +74,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
   o.run.target_half_width = 0;  // both of a pair take the same number of rounds
   rank.add_option("FOLDER", a.ladder, "the ladder: problem.json, a reference, and its own stages and libraries")
       ->required();
-  rank.add_option("SUBMISSIONS", o.submissions, "a folder with an entry a person: NAME.cpp, NAME.cu, or NAME/")
+  rank.add_option("SUBMISSIONS", o.submissions, "a folder with an entry a person: NAME.cpp, NAME.cu, NAME.py, or NAME/")
       ->required();
   add_list(rank, "--size", o.run.sizes, "sizes of the problem (default: its own)")->group("What");
   add_list(rank, "--device", o.run.devices,

@@ -274,21 +274,23 @@ def double(x, y, N, BLOCK: tl.constexpr):
 
 
 LIGER = os.environ.get("CONVLADDER_LIGER", "")
-ROWS = {"dimensions": {"R": {"name": "rows"}, "C": {"name": "columns", "to": 4096}}, "sizes": ["R8C500"], "work": {"flop": "5 * R * C"}}
+ROWS = {"dimensions": {"R": {"name": "rows"}, "C": {"name": "columns", "to": 4096}}, "sizes": ["R8C500"],
+        "scalars": [{"name": "gate", "type": "f32", "value": "1.5"}], "work": {"flop": "5 * R * C"}}
 A = {"name": "a", "role": "in", "type": "f32", "shape": ["R", "C"]}
 B = {"name": "b", "role": "in", "type": "f32", "shape": ["R", "C"]}
 Y = {"name": "y", "role": "out", "type": "f32", "shape": ["R", "C"], "compare": {"tolerance": 1e-5}}
 PUBLIC = {
-    "softmax": ([A], "def reference(a, R, C):\n    e = np.exp(a - a.max(1, keepdims=True))\n    return e / e.sum(1, keepdims=True)\n",
+    "softmax": ([A], "def reference(a, gate, R, C):\n    e = np.exp(a - a.max(1, keepdims=True))\n    return e / e.sum(1, keepdims=True)\n",
                 "# @parameter BLOCK_SIZE 512\n# @launch _softmax_single_block_forward_kernel grid(R) args(y, C, a, C, C)\n"
                 "from liger_kernel.ops.softmax import _softmax_single_block_forward_kernel\n"),
-    "geglu": ([A, B], "def reference(a, b, R, C):\n    return 0.5 * a * (1 + np.tanh(0.7978845608028654 * (a + 0.044715 * a**3))) * b\n",
+    "geglu": ([A, B], "def reference(a, b, gate, R, C):\n    return 0.5 * a * (1 + np.tanh(0.7978845608028654 * (a + 0.044715 * a**3))) * b\n",
               "# @parameter BLOCK_SIZE 512\n# @parameter n_cols 500\n# @requires C == 500\n"
               "# @launch _geglu_tanh_forward_kernel grid(R) args(a, b, y, C)\n"
               "from liger_kernel.ops.geglu import _geglu_tanh_forward_kernel\n"),
-    "tiled_softmax": ([A], "def reference(a, R, C):\n    e = np.exp(a - a.max(1, keepdims=True))\n    return e / e.sum(1, keepdims=True)\n",
-                      "# @parameter BLOCK_SIZE 128 256\n# @launch _softmax_multi_block_forward_kernel grid(R) args(y, C, a, C, C)\n"
-                      "from liger_kernel.ops.softmax import _softmax_multi_block_forward_kernel\n"),
+    "swiglu": ([A, B], "def reference(a, b, gate, R, C):\n    return gate * a / (1 + np.exp(-gate * a)) * b\n",
+               "# @parameter BLOCK_SIZE 512\n# @parameter n_cols 500\n# @requires C == 500\n"
+               "# @launch _swiglu_forward_kernel grid(R) args(a, b, y, C, gate)\n"
+               "from liger_kernel.ops.swiglu import _swiglu_forward_kernel\n"),
 }
 
 

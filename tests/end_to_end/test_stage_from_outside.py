@@ -106,7 +106,7 @@ def test_a_stage_from_outside_is_a_rung_of_the_convolution(run: Any, tmp_path: P
     assert found["status"] == "incorrect"
 
     assert_refused(run("run", "--with", "missing.cpp", *shape), "missing.cpp")
-    assert_refused(run("run", "--with", "my conv.txt", *shape), "expected a file .cu, .cpp or .ptx")
+    assert_refused(run("run", "--with", "my conv.txt", *shape), "expected a file .cu, .cpp, .ptx or .py")
     (tmp_path / "flat_vector.cpp").write_text(CONVOLUTION.replace("SIGN", ""))
     assert_refused(run("run", "--with", "flat_vector.cpp"), "a variant is called 'flat-vector' already")
 

@@ -64,7 +64,7 @@ StageSource source_of(const fs::path& file) {
   const std::string shown = printable(file.string());
   if (!is_stage_name(as_stage)) {
     throw UserError(
-        fmt::format("--with {}: expected a file .cu, .cpp or .ptx, named by letters, digits and '_'", shown));
+        fmt::format("--with {}: expected a file .cu, .cpp, .ptx or .py, named by letters, digits and '_'", shown));
   }
   std::error_code error;
   const fs::path folder = fs::canonical(file.parent_path(), error);
