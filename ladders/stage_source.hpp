@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,11 @@
 namespace convladder {
 
 enum class StageLanguage : std::uint8_t { cpp, cuda, ptx };
+
+/// The words for the languages, which are the endings of files: "cpp", "cu", "ptx".
+std::vector<std::string> stage_languages();
+/// The language of that word; none for another word.
+std::optional<StageLanguage> stage_language(std::string_view word);
 
 /// A parameter that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
 struct StageParameter {
