@@ -26,7 +26,8 @@ sys.path.insert(0, str(REPOSITORY / "python"))
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 STAND_IN = PROGRAM.parent / "stand_in/libcudart.so.13"
-with_cuda = pytest.mark.skipif(not NVCC or not STAND_IN.exists() or is_sanitized(), reason="needs nvcc and the stand-in of a build without sanitizers")
+with_cuda = pytest.mark.skipif(not NVCC or not STAND_IN.exists() or is_sanitized(),
+                               reason="needs nvcc and the stand-in of a build without sanitizers")
 MANY = int(os.environ.get("CONVLADDER_SERVE_SUBMISSIONS", "0"))
 RIGHT = submission("right", source(1), measure=False)
 QUICK = ("--timeout", 2, "--limit", 8)

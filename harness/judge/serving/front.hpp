@@ -16,7 +16,7 @@
 
 namespace convladder {
 
-/// What a server tells of itself.
+/// The facts that a server tells of itself.
 struct ServerState {
   std::size_t queued = 0;
   std::size_t running = 0;
@@ -24,7 +24,7 @@ struct ServerState {
   double seconds = 0;                                        ///< since it has begun to listen
 };
 
-/// What follows from a line. With a submission `answer` makes the line that is sent once it has been judged.
+/// The consequence of a line. With a submission `answer` makes the line that is sent once it has been judged.
 struct FrontReply {
   std::string line = {};  ///< sent at once; empty: nothing is
   std::optional<ServedSubmission> submission = std::nullopt;
@@ -39,7 +39,7 @@ class Front {
   virtual ~Front() = default;
 
   virtual FrontReply read(std::string_view line, const ServerState& state) = 0;
-  /// What is sent instead of reading a line that is too long.
+  /// The line that is sent instead of reading a line that is too long.
   virtual std::string too_long() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a server compiles of submissions: in a folder of its own in the cache of stages, which stays small.
+// Submissions compiled by a server: in a folder of its own in the cache of stages, which stays small.
 #pragma once
 
 #include <cstddef>

@@ -63,7 +63,7 @@ class SubmissionJudge {
   std::set<std::string> with_ceilings_;  ///< devices
 };
 
-/// What is to be computed: problem.json, the functions that a source has to define, and what else a client may choose.
+/// The problem for clients: problem.json, the functions that a source has to define, and what else a client may choose.
 nlohmann::ordered_json problem_json(const FolderProblem& problem);
 
 }  // namespace convladder

@@ -52,7 +52,7 @@ struct Verdict {
   VerdictStatus status = VerdictStatus::ok;
   std::string reason;  ///< in one line; empty for OK
   std::vector<VerdictFinding> findings;
-  /// Of each size that was run: judged_size_json, since the case does not outlive its submission.
+  /// Each size that was run, by judged_size_json, since the case does not outlive its submission.
   nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
   double waiting_seconds = 0;  ///< in the queue
   double compile_seconds = 0;
