@@ -28,7 +28,7 @@ struct ServerState {
 struct FrontReply {
   std::string line = {};  ///< sent at once; empty: nothing is
   std::optional<ServedSubmission> submission = std::nullopt;
-  std::function<std::string(const Verdict&)> answer = nullptr;
+  std::function<std::string(const ServedVerdict&)> answer = nullptr;
 };
 
 class Front {

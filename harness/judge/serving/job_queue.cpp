@@ -22,8 +22,8 @@ int new_event() {
   return event;
 }
 
-AnsweredJob answered(std::uint64_t client, const std::function<std::string(const Verdict&)>& answer,
-                     const Verdict& verdict) {
+AnsweredJob answered(std::uint64_t client, const std::function<std::string(const ServedVerdict&)>& answer,
+                     const ServedVerdict& verdict) {
   return {client, verdict.status, answer(verdict)};
 }
 
@@ -53,7 +53,7 @@ void JobQueue::work() {
     answer_of_running_ = job.answer;
     locked.unlock();
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - job.came).count();
-    Verdict verdict = judge_.judge(job.submission);
+    ServedVerdict verdict = judge_.judge(job.submission);
     verdict.waiting_seconds = waited;
     AnsweredJob answer = answered(job.client, job.answer, verdict);
     locked.lock();
@@ -90,7 +90,7 @@ void JobQueue::forget(std::uint64_t client) {
 
 std::vector<AnsweredJob> JobQueue::cancel() {
   const std::scoped_lock locked(lock_);
-  Verdict cancelled;
+  ServedVerdict cancelled;
   cancelled.status = VerdictStatus::cancelled;
   cancelled.reason = "the server was ended";
   std::vector<AnsweredJob> answers = std::exchange(answers_, {});

@@ -22,7 +22,7 @@ namespace convladder {
 struct ServedJob {
   std::uint64_t client = 0;
   ServedSubmission submission;
-  std::function<std::string(const Verdict&)> answer;
+  std::function<std::string(const ServedVerdict&)> answer;
   std::chrono::steady_clock::time_point came = std::chrono::steady_clock::now();
 };
 
@@ -66,7 +66,7 @@ class JobQueue {
   std::condition_variable changed_;
   std::deque<ServedJob> jobs_;
   std::vector<AnsweredJob> answers_;
-  std::function<std::string(const Verdict&)> answer_of_running_;  ///< null: none is being judged
+  std::function<std::string(const ServedVerdict&)> answer_of_running_;  ///< null: none is being judged
   std::uint64_t running_client_ = 0;
   std::size_t bytes_ = 0;
   bool ends_ = false;

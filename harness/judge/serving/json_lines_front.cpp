@@ -19,7 +19,7 @@ std::string answer_line(const std::string& id, const ordered_json& fields) {
 }
 
 std::string refusal(const std::string& id, const std::string& why) {
-  Verdict verdict;
+  ServedVerdict verdict;
   verdict.status = VerdictStatus::bad_request;
   verdict.reason = why;
   return answer_line(id, verdict_json(verdict));
@@ -54,8 +54,9 @@ class JsonLines final : public Front {
     if (request.asks == ServeRequest::Asks::problem) {
       return {.line = answer_line(request.id, {{"status", ok}, {"problem", problem_json(problem_)}})};
     }
-    return {.submission = std::move(request.submission),
-            .answer = [id = request.id](const Verdict& verdict) { return answer_line(id, verdict_json(verdict)); }};
+    return {.submission = std::move(request.submission), .answer = [id = request.id](const ServedVerdict& verdict) {
+              return answer_line(id, verdict_json(verdict));
+            }};
   }
 
   std::string too_long() const override {

@@ -63,7 +63,7 @@ bool is_no_verdict(VerdictStatus status) {
          status == VerdictStatus::cancelled;
 }
 
-ordered_json verdict_result(const Verdict& verdict) {
+ordered_json verdict_result(const ServedVerdict& verdict) {
   return tool_result(verdict_json(verdict), is_no_verdict(verdict.status));
 }
 
@@ -109,9 +109,11 @@ class Mcp final : public Front {
     if (*name != kSubmitTool) throw BadMcpMessage(McpError::bad_parameters, "unknown tool " + short_json(*name));
     try {
       return {.submission = read_submission(request.parameters.value("arguments", ordered_json::object())),
-              .answer = [id = request.id](const Verdict& verdict) { return mcp_result(id, verdict_result(verdict)); }};
+              .answer = [id = request.id](const ServedVerdict& verdict) {
+                return mcp_result(id, verdict_result(verdict));
+              }};
     } catch (const UserError& error) {  // a model reads the results of its calls, and mends what it has asked for
-      Verdict verdict;
+      ServedVerdict verdict;
       verdict.status = VerdictStatus::bad_request;
       verdict.reason = error.what();
       return {.line = mcp_result(request.id, verdict_result(verdict))};

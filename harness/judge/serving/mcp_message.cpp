@@ -9,7 +9,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kLongestId = 256;  // bytes
+constexpr std::size_t kLongestMcpId = 256;  // bytes
 
 }  // namespace
 
@@ -25,7 +25,7 @@ McpRequest parse_mcp_request(std::string_view line) {
   McpRequest request;
   if (const auto id = message.find("id"); id != message.end()) {
     if (!id->is_string() && !id->is_number()) refuse("id: expected a number or a string");
-    if (json_line(*id).size() > kLongestId) refuse("id: expected at most 256 bytes");
+    if (json_line(*id).size() > kLongestMcpId) refuse("id: expected at most 256 bytes");
     request.id = *id;
   } else {
     request.is_notification = true;

@@ -53,8 +53,8 @@ SubmissionJudge::SubmissionJudge(const ServeOptions& options, const BuildProgres
       images_(load_images("", options.run.seed, 1)),
       loop_(options_.run, images_, {.groups = {{"cpu", 1}, {"cuda", 1}}}) {}
 
-Verdict SubmissionJudge::judge(const ServedSubmission& submission) {
-  Verdict verdict;
+ServedVerdict SubmissionJudge::judge(const ServedSubmission& submission) {
+  ServedVerdict verdict;
   const auto end = [&verdict](VerdictStatus status, const std::string& reason) {
     verdict.status = status;
     verdict.reason = printable(reason, kLongestReason);
@@ -97,7 +97,8 @@ RunOptions SubmissionJudge::options_for(const ServedSubmission& submission) cons
   return run;
 }
 
-void SubmissionJudge::judge_built(const ServedSubmission& submission, const BuiltSubmission& built, Verdict& verdict) {
+void SubmissionJudge::judge_built(const ServedSubmission& submission, const BuiltSubmission& built,
+                                  ServedVerdict& verdict) {
   const std::unique_ptr<Variant> variant = stage_variant({&problem_, built.source, built.build, {}});
   RunOptions run;
   std::vector<CaseGroup> groups;

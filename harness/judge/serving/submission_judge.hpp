@@ -36,7 +36,7 @@ class SubmissionJudge {
 
   /// Compiles the submission, verifies it on each size and measures it there, confined as in a ranking. Whatever is
   /// wrong is in the verdict.
-  Verdict judge(const ServedSubmission& submission);
+  ServedVerdict judge(const ServedSubmission& submission);
 
   /// Removes what a submission that is being judged has on the disk, before this process ends. Any thread may call.
   void leave_nothing() const { builds_.leave_nothing(); }
@@ -48,7 +48,7 @@ class SubmissionJudge {
     std::string name;
     std::unique_ptr<Workload> workload;
   };
-  void judge_built(const ServedSubmission& submission, const BuiltSubmission& built, Verdict& verdict);
+  void judge_built(const ServedSubmission& submission, const BuiltSubmission& built, ServedVerdict& verdict);
   CaseOutcome outcome_of(const PlannedCase& planned, const Workload& workload, const RunOptions& run, bool measure);
   CaseOutcome run_once(const PlannedCase& planned, const Workload& workload, const RunOptions& run);
   RunOptions options_for(const ServedSubmission& submission) const;

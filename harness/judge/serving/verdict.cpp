@@ -136,7 +136,7 @@ ordered_json judged_size_json(const PlannedCase& planned, const CaseOutcome& out
   return json;
 }
 
-ordered_json verdict_json(const Verdict& verdict) {
+ordered_json verdict_json(const ServedVerdict& verdict) {
   ordered_json findings = ordered_json::array();
   for (const VerdictFinding& one : verdict.findings) {
     findings.push_back({{"kind", one.kind},

@@ -48,7 +48,7 @@ struct VerdictFinding {
   int line = 0;      ///< 0 where nobody knows
 };
 
-struct Verdict {
+struct ServedVerdict {
   VerdictStatus status = VerdictStatus::ok;
   std::string reason;  ///< in one line; empty for OK
   std::vector<VerdictFinding> findings;
@@ -72,6 +72,6 @@ VerdictStatus verdict_of(const CaseOutcome& outcome, const std::vector<simulated
 nlohmann::ordered_json judged_size_json(const PlannedCase& planned, const CaseOutcome& outcome, VerdictStatus status);
 
 /// The answer without its id.
-nlohmann::ordered_json verdict_json(const Verdict& verdict);
+nlohmann::ordered_json verdict_json(const ServedVerdict& verdict);
 
 }  // namespace convladder
