@@ -411,6 +411,7 @@ StageBuild StageBuilder::carry_out(Order order) const {
                   : is_missing     ? "it does not define " + order.signature
                                    : first_compiler_error(output.messages);
     if (is_other) build.error += fmt::format("; expected {}", order.signature);
+    build.messages = output.messages;
   } else {
     const std::vector<std::string> read = prerequisites(read_file_text(rule.string()));
     build.error = why_not_included(read, order.source, order.includes);

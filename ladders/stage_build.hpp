@@ -17,6 +17,7 @@ struct StageBuild {
   std::string error = {};              ///< the reason for no library, in one line: the compiler's first
   std::string missing = {};            ///< the reason for no library where there is no compiler, in one line
   bool was_built_before = false;
+  std::string messages = {};  ///< all that the compiler said, if it has made no library
 };
 
 /// A checksum of the library, which changes with its source, headers, compiler and options. The library's name says

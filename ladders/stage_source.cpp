@@ -248,6 +248,18 @@ class StageReader {
 
 }  // namespace
 
+std::vector<std::string> stage_languages() {
+  std::vector<std::string> words;
+  for (const auto& [ending, language] : kEndings) words.emplace_back(ending.substr(1));
+  return words;
+}
+
+std::optional<StageLanguage> stage_language(std::string_view word) {
+  const auto* const found =
+      std::ranges::find_if(kEndings, [&](const auto& one) { return one.first.substr(1) == word; });
+  return found == kEndings.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool is_stage_name(std::string_view file) {
   StageSource stage;
   return take_apart(file, stage);

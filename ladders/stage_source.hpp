@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,11 @@ enum class StageLanguage : std::uint8_t { cpp, cuda, ptx, python };
 
 /// The architecture that GPU stages are compiled for where their head names none: every later GPU takes its PTX.
 inline constexpr const char* kUsualTarget = "sm_80";
+
+/// The words for the languages, which are the endings of files: "cpp", "cu", "ptx".
+std::vector<std::string> stage_languages();
+/// The language of that word; none for another word.
+std::optional<StageLanguage> stage_language(std::string_view word);
 
 /// A parameter that a sweep may choose: compiled in by -DNAME=value. The first value is taken where nobody chooses.
 struct StageParameter {

@@ -11,8 +11,9 @@
 from convladder.calls import compare, duel, run, simulate
 from convladder.program import ConvladderError, version
 from convladder.records import Comparison, Duel, Record, Run, Simulation, load
+from convladder.serving import Finding, Server, Verdict
 
-__all__ = ["Comparison", "ConvladderError", "Duel", "Record", "Run", "Simulation", "compare", "duel", "load", "run", "simulate",
-           "version"]
+__all__ = ["Comparison", "ConvladderError", "Duel", "Finding", "Record", "Run", "Server", "Simulation", "Verdict", "compare", "duel",
+           "load", "run", "simulate", "version"]
 
 pytest_plugins = ("convladder.simulated.pytest_plugin",)  # for `pytest -p convladder`

@@ -35,17 +35,6 @@ std::string usual_family(const std::vector<Submission>& all) {
   return of_cuda > std::ranges::count(all, "cpu", &Submission::family) ? "cuda" : "cpu";
 }
 
-/// The family's device that is present and has a clock; otherwise one that counts.
-std::string device_of(const std::string& family, const RankOptions& options) {
-  std::string found;
-  for (const DeviceKind& kind : chosen_devices(options.run.devices, DefaultDevices::of_every_family)) {
-    if (kind.family != family) continue;
-    if (kind.unavailable().empty() && kind.has_clock) return std::string(kind.name);
-    if (found.empty() || !kind.has_clock) found = kind.name;
-  }
-  return found;
-}
-
 /// The checksum of a stage's sources, or of its library where those cannot be read.
 std::string content_of(const fs::path& ladder, const CompiledStage& stage) {
   const fs::path& library = stage.build.library;
@@ -181,7 +170,7 @@ RankPlan make_rank_plan(const RankOptions& options, const BuildProgress& progres
     const bool any = std::ranges::any_of(
         submissions.all, [&](const Submission& one) { return (one.family.empty() ? usual : one.family) == family; });
     if (!any) continue;
-    const std::string device = device_of(family, options);
+    const std::string device = device_of_family(family, options.run.devices);
     if (device.empty()) continue;  // not among the devices that were asked for
     rankings.add_ranking(family, device);
     run.devices.push_back(device);

@@ -14,6 +14,8 @@
 
 namespace convladder {
 
+constexpr std::size_t kMostLooks = 1000;  // a run has fewer; who judges stages without end forgets old ones
+
 CaseOutcome outcome_without_run(const PlannedCase& planned, Status status, std::string reason) {
   CaseOutcome outcome;
   outcome.status = status;
@@ -46,6 +48,11 @@ const Workload& CaseLoop::workload(const LayerWork& work, bool has_clock, int im
   return *workload_;
 }
 
+void CaseLoop::look_at_machine() {
+  machine_.look();
+  group_begin_ = std::chrono::steady_clock::now();
+}
+
 void CaseLoop::before_group(const std::string& device) {
   if (options_.wait_until_quiet_seconds > 0) {
     const std::string busy = wait_until_quiet(
@@ -54,8 +61,7 @@ void CaseLoop::before_group(const std::string& device) {
         });
     if (!busy.empty()) progress_.note(fmt::format("the machine did not become quiet: {}", busy));
   }
-  machine_.look();
-  group_begin_ = std::chrono::steady_clock::now();
+  look_at_machine();
   group_anchors_ = anchor_samples(ceilings_.measured(), device);
   ceilings_.before_group(device);
 }
@@ -127,6 +133,7 @@ std::optional<StageFindings> CaseLoop::look_at(const PlannedCase& planned, const
     return found;
   }
   show(fmt::format("checking {}", planned.id));
+  if (looked_at_.size() == kMostLooks) looked_at_.clear();
   return looked_at_[key] = look_at_stage(planned, work, images_, options_, at_hand);
 }
 

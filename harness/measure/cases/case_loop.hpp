@@ -66,6 +66,8 @@ class CaseLoop {
   void run(const std::vector<PlannedCase>& cases, const Workload& workload, const RunOptions& options,
            const Hooks& hooks);
 
+  /// Looks at the machine: what the next cases are blamed for is judged by its load from now on.
+  void look_at_machine();
   /// Looks at the machine and samples the ceilings before the first case of a group.
   void before_group(const std::string& device);
   /// Remembers the state of the machine when the first sample of a case is due; further calls change nothing.

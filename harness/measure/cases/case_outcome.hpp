@@ -90,6 +90,7 @@ struct CaseOutcome {
   bool clock_is_held = false;         ///< all samples were taken while something held the device's clock down
   std::optional<Quality> quality;     ///< none without times, and where nobody looked
   bool out_of_device_memory = false;  ///< whether it failed for lack of the device's memory
+  bool is_memory_violation = false;   ///< whether it wrote where it may not
   bool failed_by_time = false;        ///< whether it took too long, or claims what the clock contradicts
 };
 

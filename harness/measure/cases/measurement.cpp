@@ -109,6 +109,7 @@ void Measurement::attempt(const std::function<void()>& step) {
   } catch (const CaseFailure& failure) {
     end(failure.status, failure.what());
     outcome_.out_of_device_memory = failure.out_of_device_memory;
+    outcome_.is_memory_violation = failure.is_memory_violation;
     outcome_.failed_by_time = failure.is_by_time;
   }
 }

@@ -23,9 +23,11 @@ struct CaseFailure : std::runtime_error {
       : std::runtime_error(ending.reason),
         status(ending.status),
         out_of_device_memory(ending.out_of_device_memory),
+        is_memory_violation(ending.is_memory_violation),
         is_by_time(ending.was_kept_waiting) {}
   Status status;
   bool out_of_device_memory = false;  ///< others may have had it: alone the case may do better
+  bool is_memory_violation = false;   ///< it wrote where it may not
   bool is_by_time = false;            ///< it took too long or too short, which a busy machine may have caused
 };
 

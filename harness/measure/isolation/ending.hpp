@@ -14,6 +14,7 @@ struct Ending {
   Status status = Status::crashed;
   std::string reason;
   bool out_of_device_memory = false;  ///< others may have had it: alone the case may do better
+  bool is_memory_violation = false;   ///< it wrote where it may not
   bool was_kept_waiting = false;      ///< for a processor, when it did not answer in time
 };
 

@@ -20,6 +20,7 @@ constexpr const char* kNonce = "nonce";
 constexpr const char* kStatus = "status";
 constexpr const char* kReason = "reason";
 constexpr const char* kOutOfDeviceMemory = "out_of_device_memory";
+constexpr const char* kMemoryViolation = "memory_violation";
 constexpr const char* kMachineFault = "machine fault";  // a status that is never recorded
 
 Ending invalid(const std::string& why) { return {Status::crashed, fmt::format("its answers are invalid: {}", why)}; }
@@ -35,6 +36,7 @@ Ending read_ending(const ordered_json& message) {
   if (!status || !may_end_so(*status)) return invalid(fmt::format("status {}", short_json(said)));
   ending.status = *status;
   ending.out_of_device_memory = message.contains(kOutOfDeviceMemory);
+  ending.is_memory_violation = message.contains(kMemoryViolation);
   return ending;
 }
 
@@ -71,6 +73,7 @@ std::string with_nonce(std::string message, std::uint64_t nonce) {
 std::string ending_text(const Ending& ending) {
   ordered_json message{{kStatus, status_name(ending.status)}, {kReason, ending.reason}};
   if (ending.out_of_device_memory) message[kOutOfDeviceMemory] = true;
+  if (ending.is_memory_violation) message[kMemoryViolation] = true;
   return json_line(message);
 }
 

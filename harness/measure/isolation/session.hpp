@@ -28,7 +28,7 @@ class Session : public Client<Kind> {
     try {
       Answer answer = carry_out(request);
       if (std::string violation = device_->memory_violation(); !violation.empty()) {
-        return Ending{Status::incorrect, std::move(violation)};
+        return Ending{.status = Status::incorrect, .reason = std::move(violation), .is_memory_violation = true};
       }
       return answer;
     } catch (const std::exception& error) {

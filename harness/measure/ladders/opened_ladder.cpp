@@ -167,6 +167,12 @@ const FolderProblem& open_ladder_with(const fs::path& path, const std::vector<Ad
   return open_folder(read_ladder_folder(path, OwnStages::optional), added, progress);
 }
 
+const FolderProblem& open_ladder_alone(const fs::path& path, const BuildProgress& progress) {
+  LadderFolder folder = read_ladder_folder(path, OwnStages::optional);
+  folder.stages.clear();
+  return open_folder(folder, {}, progress);
+}
+
 const FolderProblem& open_ladder_text(const std::string& text) {
   return dynamic_cast<const FolderProblem&>(open_problem(std::make_unique<FolderProblem>(text, "problem.json")));
 }

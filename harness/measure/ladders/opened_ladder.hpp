@@ -31,6 +31,9 @@ struct AddedStage {
 const FolderProblem& open_ladder_with(const std::filesystem::path& folder, const std::vector<AddedStage>& added,
                                       const BuildProgress& progress);
 
+/// As `open_ladder`, without any stage: only the reference is compiled.
+const FolderProblem& open_ladder_alone(const std::filesystem::path& folder, const BuildProgress& progress);
+
 /// Opens, in a case's process, the problem of that text, without reference and stages.
 const FolderProblem& open_ladder_text(const std::string& text);
 

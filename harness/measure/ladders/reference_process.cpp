@@ -99,10 +99,14 @@ class Reference {
       bytes += aligned(one.scale.size() * sizeof(double));
     }
     start(bytes);
-    const auto answer = process_->ask_for(lay_out(size, tensors, places));
+    const to_reference::Compute request = lay_out(size, tensors, places);
+    // One that has ended answers nothing any more: the next call starts another.
+    auto process = std::move(process_);
+    const auto answer = process->ask_for(request);
     if (const Ending* const ending = std::get_if<Ending>(&answer)) {
       throw UserError(fmt::format("{}: {}", name_, ending->reason));
     }
+    process_ = std::move(process);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       ReferenceTensor& one = tensors[i];
       if (one.tensor->role == TensorRole::in) continue;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr double kShortestSeconds = 0.25;  // 25 ticks: each process's time is rounded to one of them
 constexpr double kSmallestAccount = 0.5;   // of the elapsed time; a system that keeps no account shows zeros
+constexpr std::ptrdiff_t kMostLooks = 4096;
 
 /// The stat texts of all running processes; one that ends meanwhile has none.
 std::vector<std::string> all_process_stats() {
@@ -133,7 +134,10 @@ std::optional<MachineLoad> load_between(const MachineTimes& from, const MachineT
 void MachineWatch::look() {
   const std::optional<MachineTimes> now = machine_times();
   blind_ = blind_ || !now;
-  if (now) looks_.push_back(*now);
+  if (!now) return;
+  // Old ones are of no use to a program that runs for days.
+  if (std::ssize(looks_) == kMostLooks) looks_.erase(looks_.begin(), looks_.begin() + kMostLooks / 2);
+  looks_.push_back(*now);
 }
 
 std::optional<MachineLoad> MachineWatch::load_since(std::chrono::steady_clock::time_point when) {

@@ -87,6 +87,16 @@ std::vector<DeviceKind> chosen_devices(const std::vector<std::string>& names, De
   return chosen;
 }
 
+std::string device_of_family(std::string_view family, const std::vector<std::string>& names) {
+  std::string found;
+  for (const DeviceKind& kind : chosen_devices(names, DefaultDevices::of_every_family)) {
+    if (kind.family != family) continue;
+    if (kind.unavailable().empty() && kind.has_clock) return std::string(kind.name);
+    if (found.empty() || !kind.has_clock) found = kind.name;
+  }
+  return found;
+}
+
 const Network& find_network(const std::string& name_or_path) {
   if (is_path(name_or_path)) return loaded_network(name_or_path);
   return find_known("network", name_or_path, built_in_networks(), &Network::name);

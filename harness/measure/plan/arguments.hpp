@@ -48,6 +48,10 @@ std::string argument_of(const Problem& problem);
 std::vector<const Network*> selected_networks(const std::vector<std::string>& names,
                                               const std::vector<std::string>& layers);
 
+/// The family's device among those of these names, or of all where none is named: one that is there and has a clock,
+/// otherwise one that counts. Empty if none of them is of the family. Throws UserError for an unknown name.
+std::string device_of_family(std::string_view family, const std::vector<std::string>& names);
+
 /// "C,H,W,M,K[,stride[,padding]]" with batch 1. Throws UserError for other text and for shapes that cannot be.
 ProblemSize parse_shape(const std::string& text);
 

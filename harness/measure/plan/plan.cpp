@@ -254,7 +254,11 @@ double case_bytes(const ProblemSize& shape) {
 std::vector<CaseGroup> make_plan(const RunOptions& options) { return make_plan(problem_of(options), options); }
 
 std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options) {
-  const std::vector<ProblemVariant> all = variants_with(problem, options);
+  return make_plan(problem, variants_with(problem, options), options);
+}
+
+std::vector<CaseGroup> make_plan(const Problem& problem, const std::vector<ProblemVariant>& all,
+                                 const RunOptions& options) {
   check_all_names(options, problem, all);
   const TextPattern filter("--benchmark_filter", options.case_filter);
   std::vector<CaseGroup> groups;

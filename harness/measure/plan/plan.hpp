@@ -96,6 +96,9 @@ inline constexpr int kCountedImages = 8;
 std::vector<CaseGroup> make_plan(const RunOptions& options);
 /// As `make_plan` with options alone, for a problem that is open already, whatever the options call it.
 std::vector<CaseGroup> make_plan(const Problem& problem, const RunOptions& options);
+/// As `make_plan` for a problem, with these variants of it and no others. They outlive the plan.
+std::vector<CaseGroup> make_plan(const Problem& problem, const std::vector<ProblemVariant>& all,
+                                 const RunOptions& options);
 
 /// Bytes that a case holds on its device: input, weights and output, as much again for a layout of the variant's own,
 /// and the memory that the problem may need between its steps.
