@@ -53,6 +53,9 @@ class Redirected(TorchFunctionMode):
             self.drawn.append((result, low, kwargs.get("high", numbers[-1] if numbers else 0)))
         if function in (torch.empty, torch.empty_like):
             self.empty.append(result)
+        name = getattr(function, "__name__", "")
+        if args and (name == "__setitem__" or name.endswith("_") and not name.endswith("__")):  # it was written to
+            self.empty = [one for one in self.empty if one is not args[0]]
         return result
 
 
@@ -164,13 +167,16 @@ class Constants:
 class KernelBench:
     """A module with `Model`, `get_inputs` and `get_init_inputs`."""
 
-    def __init__(self, folder: Path, file: str) -> None:
+    def __init__(self, folder: Path, file: str, ties: dict[str, list[str]] | None = None) -> None:
         path = Path(folder) / file
         self.constants = Constants(path.read_text(encoding="utf-8"), str(path))
         self.own = dict(self.constants.values)
+        self.ties = ties or {}
 
     def values(self, changed: dict[str, int]) -> dict[str, int]:
-        return self.own | changed
+        """All constants; those that only work if they are equal get the value of the first of them."""
+        found = self.own | changed
+        return found | {other: found[name] for name, others in self.ties.items() for other in others}
 
     def arguments(self, module: dict) -> list[str]:
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -263,11 +269,11 @@ KEPT = {"int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64":
 class Imported:
     """The function `reference` of a folder. `inputs` are pairs of an argument's name and of the original's, each with the
     type that the original takes if it is whole; `numbers` are what the original is given besides, `fixed` its constants that
-    are no dimensions."""
+    are no dimensions, `more` what else its kind needs."""
 
     def __init__(self, file: str, kind: str, original: str, dimensions: dict[str, str], inputs: list, outputs: list[str],
-                 numbers: dict, fixed: dict) -> None:
-        self.original = KINDS[kind](Path(file).resolve().parent / "original", original)
+                 numbers: dict, fixed: dict, more: dict) -> None:
+        self.original = KINDS[kind](Path(file).resolve().parent / "original", original, **more)
         self.dimensions = dimensions
         self.inputs = inputs
         self.outputs = outputs

@@ -14,10 +14,13 @@ SMALL = {"elements": 1 << 18, "flop": 2e8}      # what a reference answers in a 
 COUNTED = {"elements": 1 << 13, "flop": 4e6}    # the simulated device is some thousand times slower than a GPU
 MOST_FLOP = 2e10                                # of an own size that is run by default
 MOST_ELEMENTS = 2**31
+LONGEST_SUM = 1 << 16
+"""Nobody adds up more numbers one after the other, but in a product of matrices."""
 LEAST_TOLERANCE = 1e-6
 MOST_TOLERANCE = {"f32": 1e-4, "f64": 1e-10, "f16": 2e-2, "bf16": 4e-2}
 MARGIN = 4
-ROUNDING = {"f16": 2.0**-11, "bf16": 2.0**-8}
+PLACES = {"f16": 11, "bf16": 8}
+"""Of a significand."""
 PART = 100
 """Of so many elements an answer that is right in a part has one wrong."""
 
@@ -90,7 +93,7 @@ class Imported:
         for output, answer, expected in zip(self.source.outputs, answers, right):
             answer = answer.double().numpy() if isinstance(answer, torch.Tensor) else answer
             scale = numpy.maximum(numpy.abs(expected), math.sqrt(float(numpy.mean(expected**2)) if expected.size else 0))
-            error = numpy.abs(answer - expected) - numpy.abs(expected) * ROUNDING.get(TYPES[output.dtype], 0)
+            error = numpy.abs(answer - expected) - half_a_place(expected, TYPES[output.dtype])
             with numpy.errstate(divide="ignore", invalid="ignore"):
                 quotient = numpy.where(error <= 0, 0, error / scale)
             found.append(math.inf if not numpy.isfinite(quotient).all() else float(quotient.max(initial=0)))
@@ -111,7 +114,7 @@ class Imported:
         assert numbers is not None
         outputs = min(extent(numbers, key) for key in self.keys(numbers) if key[0] == "out")
         inputs = max(extent(numbers, key) for key in self.keys(numbers) if key[0] != "out")
-        return max(1.0, inputs / max(outputs, 1), numbers[("work",)] / (2 * max(outputs, 1)))
+        return max(1.0, min(LONGEST_SUM, inputs / max(outputs, 1)), numbers[("work",)] / (2 * max(outputs, 1)))
 
     def find_tolerances(self) -> None:
         """A few times as much as the original's own answer in its own types needs, grown with the length of its sums."""
@@ -136,17 +139,17 @@ class Imported:
             most = MOST_TOLERANCE[name]
             if not error <= most:
                 raise NotImportable(f"its own answer in {name} is off by {error:.1e} of the scale of {output.name}, more than {most:g}")
-            # Twice the own error, for luck with two inputs, and more for longer sums as far as the limit goes.
-            least = 1e-13 if name == "f64" else LEAST_TOLERANCE
+            # A small type may hold one result in between as well: the probabilities of an attention, for its products of matrices.
+            least = 1e-13 if name == "f64" else 2.0 ** -(PLACES[name] + 1) if name in PLACES else LEAST_TOLERANCE
             honest = max(least, MARGIN * error * growth, MARGIN * math.sqrt(self.reduction(self.source.own_sizes[0])) * 2.0**-24)
             self.tolerances.append(float(f"{min(most, max(honest, 2 * error)):.1e}"))
 
-    def wrong_answers(self, values: dict[str, int], seed: int) -> tuple[dict, list, list, dict]:
+    def wrong_answers(self, values: dict[str, int], seed: int) -> tuple[dict[str, list[torch.Tensor]], list, list, dict]:
         """Answers that nobody should accept, by names; the right one, the original's own one and the input."""
         given = self.drawn(values, seed)
         own = self.source.answer(values, given, False)
         last = self.source.answer(values, self.drawn(values, seed + 1), False)
-        found: dict[str, list | None] = {
+        found: dict[str, list[torch.Tensor] | None] = {
             "zeros": [torch.zeros_like(one) for one in own],
             "a constant": [torch.full_like(one, one.double().mean().item() if one.is_floating_point() else int(one.flatten()[0])) for one in own],
             "the last answer": last,
@@ -158,7 +161,10 @@ class Imported:
             tensor = given[one.original]
             if all(tensor.shape == answer.shape for answer in own) and tensor.is_floating_point() == own[0].is_floating_point():
                 found[f"a copy of {one.name}"] = [tensor.to(answer.dtype) for answer in own]
-        return found, self.right(values, given), own, given
+        # What happens to be right is no wrong answer: of one number the mean, or a number that half precision holds.
+        wrong = {name: one for name, one in found.items()
+                 if one is not None and (name.startswith("a copy") or name in ("zeros", "the last answer") or not same(one, own))}
+        return wrong, self.right(values, given), own, given
 
     def widen_or_refuse(self) -> None:
         """The program refuses a problem for which an empty answer is right, so an import does not make one."""
@@ -186,8 +192,6 @@ class Imported:
         answers, right, own, given = self.wrong_answers(self.small, 31)
         found: dict[str, dict[str, bool]] = {}
         for name, answer in {"its own answer": own, **answers}.items():
-            if answer is None:
-                continue
             verdicts = self.source.checks(answer, own, given) | {"convladder": self.accepts(answer, right)}
             plain = "a copy of an input" if name.startswith("a copy") else name
             before = found.get(plain, {})
@@ -239,6 +243,14 @@ class Imported:
                 "sizes": sizes, "counted_sizes": [self.size_text(self.counted)], "work": {"flop": flop}}
 
 
+def half_a_place(values: numpy.ndarray, name: str) -> numpy.ndarray | float:
+    """Half a unit in the last place of a small type, which the program always grants."""
+    if name not in PLACES:
+        return 0.0
+    _significand, exponent = numpy.frexp(values)
+    return numpy.ldexp(0.5, numpy.maximum(exponent, -13 if name == "f16" else -125) - PLACES[name])
+
+
 def rounded(own: list[torch.Tensor], to: torch.dtype) -> list[torch.Tensor] | None:
     """Float32 answers that a smaller type has held. bf16 is cut off, not rounded, as a shift does it."""
     if not any(one.dtype is torch.float32 for one in own):
@@ -246,6 +258,10 @@ def rounded(own: list[torch.Tensor], to: torch.dtype) -> list[torch.Tensor] | No
     if to is torch.float16:
         return [one.to(to).to(one.dtype) if one.dtype is torch.float32 else one for one in own]
     return [(one.contiguous().view(torch.int32) & -65536).view(torch.float32) if one.dtype is torch.float32 else one for one in own]
+
+
+def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other))
 
 
 def partly(one: torch.Tensor) -> torch.Tensor:

@@ -31,7 +31,10 @@ class Source(Shaped):
         except Exception as error:
             raise NotImportable(f"its shapes cannot be asked for: {type(error).__name__}: {one_line(error)}") from error
         assert first is not None
-        self.fit = shape_fit.Fit(self.numbers, self.original.own)
+        self.original.ties = self.tied()
+        self.more = {"ties": self.original.ties}
+        followers = {other for others in self.original.ties.values() for other in others}
+        self.fit = shape_fit.Fit(self.numbers, {name: value for name, value in self.original.own.items() if name not in followers})
         dimensions, self.texts = shape_fit.found_dimensions(self.fit, lambda key: key[0] in ("in", "weight"))
         if not dimensions:
             raise NotImportable("its sizes depend on no constant of the module")
@@ -39,6 +42,17 @@ class Source(Shaped):
         self.derived: dict[str, str] = {}
         self.own_sizes = [{name: self.original.own[name] for name in dimensions}]
         self.fixed: dict[str, int] = {}
+
+    def tied(self) -> dict[str, list[str]]:
+        """Constants with the same value of which none can be changed alone, but all together: the first, and the others."""
+        alone = shape_fit.Fit(self.numbers, self.original.own)
+        stuck = [name for name in self.original.own if not alone.changes(name)]
+        found: dict[str, list[str]] = {}
+        for name in stuck:
+            equal = [one for one in stuck if self.original.own[one] == self.original.own[name]]
+            if equal[0] == name and len(equal) > 1 and alone.at(**{one: 2 * self.original.own[name] for one in equal}) is not None:
+                found[name] = equal[1:]
+        return found
 
     def numbers(self, values: dict[str, int], raises: bool = False) -> shape_fit.Numbers | None:
         """Extents of all tensors, the ranges of whole inputs and the operations, without computing any."""

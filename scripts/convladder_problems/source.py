@@ -72,6 +72,8 @@ class Shaped:
     """What is the same for problems of all kinds. They have `fit`, `dimensions`, `scalars` and `outputs`."""
 
     scalars: dict[str, float]
+    more: dict = {}
+    """What the reference of the folder needs to know besides."""
 
     def scalar_arguments(self) -> list[dict]:
         """Numbers that a stage gets by value."""

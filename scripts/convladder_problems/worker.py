@@ -33,7 +33,7 @@ def imported(request: dict) -> dict:
     inputs = [[one.name, one.original, one.kept() if not one.dtype.is_floating_point else "float"] for one in source.inputs]
     inputs += [[one["name"], one["original"], "number"] for one in scalars]
     reference = {"kind": request["kind"], "original": request["file"], "dimensions": source.dimensions, "inputs": inputs,
-                 "outputs": [one.name for one in source.outputs], "numbers": {}, "fixed": source.fixed}
+                 "outputs": [one.name for one in source.outputs], "numbers": {}, "fixed": source.fixed, "more": source.more}
     answer = {"problem": problem, "reference": reference, "small": done.small}
     if request.get("audit"):
         answer["audit"] = done.audit()

@@ -1,0 +1,80 @@
+"""The processes that import problems: some at a time, each of which starts a process of its own for every problem."""
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from .found_problems import Found
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+class NoTorch(Exception):
+    """The Python that should run others' problems cannot; the text says why in one line."""
+
+
+class Importers:
+    def __init__(self, jobs: int, place: Path) -> None:
+        self.jobs = jobs
+        self.place = place
+        self.python = os.environ.get("CONVLADDER_PYTHON") or sys.executable
+
+    def __enter__(self) -> Importers:
+        check = "import sys; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'; import numpy, torch"
+        try:
+            found = subprocess.run([self.python, "-c", check], capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise NoTorch(f"cannot start {self.python}: {error.strerror}; CONVLADDER_PYTHON names it") from error
+        if found.returncode != 0:
+            line = (found.stderr.strip().splitlines() or ["it ended"])[-1]
+            raise NoTorch(f"{self.python} has no torch that works ({line}); name one that has with CONVLADDER_PYTHON")
+        return self
+
+    def __exit__(self, *_ended) -> None:
+        pass
+
+    def started(self) -> subprocess.Popen:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        return subprocess.Popen([self.python, "-B", "-m", f"{PACKAGE.name}.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                text=True, cwd=PACKAGE.parent, env=environment)
+
+    def answers(self, requests: list[tuple[Found, dict]]) -> Iterator[tuple[Found, dict]]:
+        """The answers as they come."""
+        waiting: queue.SimpleQueue = queue.SimpleQueue()
+        done: queue.SimpleQueue = queue.SimpleQueue()
+        for i, one in enumerate(requests):
+            waiting.put((i, one))
+
+        def work() -> None:
+            worker = self.started()
+            try:
+                while True:
+                    try:
+                        i, (found, request) = waiting.get_nowait()
+                    except queue.Empty:
+                        break
+                    answer = self.place / f"{i}.json"
+                    worker.stdin.write(json.dumps(request | {"answer": str(answer)}) + "\n")
+                    worker.stdin.flush()
+                    ended = not worker.stdout.readline()
+                    done.put((found, {"reason": "its importer ended"} if ended else json.loads(answer.read_text(encoding="utf-8"))))
+                    if ended:
+                        worker.wait()
+                        worker = self.started()
+            finally:
+                worker.stdin.close()
+                worker.wait()
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(self.jobs, len(requests)))]
+        for one in threads:
+            one.start()
+        for _ in requests:
+            yield done.get()
+        for one in threads:
+            one.join()
