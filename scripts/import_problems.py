@@ -45,6 +45,7 @@ def arguments() -> argparse.Namespace:
     parser = Parser(prog="import_problems.py", description=__doc__)
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a module, definition.json or task.yml, or a folder of them")
     parser.add_argument("--output", type=Path, default=Path("problems"), metavar="FOLDER", help="where the folders are made")
+    parser.add_argument("--program", type=Path, help="the convladder that confines the code of the problems")
     parser.add_argument("--small-bytes", type=number_of_bytes, default=4 * 2**30, metavar="SIZE", help="what a default size may take")
     parser.add_argument("--memory", type=number_of_bytes, default=4 * 2**30, metavar="SIZE", help="of the process of one problem")
     parser.add_argument("--seconds", type=whole(1, 86400), default=300, help="for one problem")
@@ -66,7 +67,7 @@ def imported(problems: list[Found], a: argparse.Namespace) -> tuple[int, list[tu
     """Imports all; how many folders were made, and the answers of audits."""
     made = 0
     audits = []
-    with tempfile.TemporaryDirectory() as place, Importers(a.jobs, Path(place)) as importers:
+    with tempfile.TemporaryDirectory() as place, Importers(a.jobs, Path(place), a.program) as importers:
         staged = {}
         for i, one in enumerate(problems):
             staged[one.name] = Path(place) / str(i)

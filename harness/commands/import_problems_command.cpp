@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -13,11 +14,21 @@
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/report_script.hpp"
+#include "harness/measure/isolation/case_confinement.hpp"
+#include "harness/measure/isolation/served_process.hpp"
 #include "support/errors.hpp"
 #include "support/own_program.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
+
+// For the process that confines itself and becomes Python's, which imports problems: the Python, its script, and folders
+// that it may read and write, with ':' between them. scripts/convladder_problems/importers.py sets them.
+constexpr const char* kPythonVariable = "CONVLADDER_IMPORT_PYTHON";
+constexpr const char* kScriptVariable = "CONVLADDER_IMPORT_SCRIPT";
+constexpr const char* kReadableVariable = "CONVLADDER_IMPORT_READABLE";
+constexpr const char* kWritableVariable = "CONVLADDER_IMPORT_WRITABLE";
 
 struct ImportArguments {
   std::vector<std::string> sources;
@@ -63,6 +74,7 @@ int import_command(ImportArguments& a, const CommandLine& /*command_line*/) {
   std::vector<std::string> words = {python(),
                                     "-B",
                                     script->string(),
+                                    "--program=" + program.string(),
                                     "--output=" + a.output,
                                     "--small-bytes=" + a.small_bytes,
                                     "--memory=" + a.memory,
@@ -77,6 +89,34 @@ int import_command(ImportArguments& a, const CommandLine& /*command_line*/) {
   execvp(pointers.front(), pointers.data());
   throw UserError(fmt::format("import-problems: cannot start {}: {}", words.front(), std::strerror(errno)));
 }
+
+std::vector<std::string> listed(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr || *value == '\0' ? std::vector<std::string>() : split(value, ':');
+}
+
+/// Confines this process, and then runs Python in it. Unlike a case, it starts processes: one for each problem.
+int serve_confined_import(int /*socket*/, int /*memory*/, int /*window*/) {
+  const char* const python_program = std::getenv(kPythonVariable);
+  const char* const script = std::getenv(kScriptVariable);
+  if (python_program == nullptr || script == nullptr) return kExitError;
+  ConfinementWish wish = case_confinement({});
+  wish.calls.may_start_programs = true;
+  wish.calls.may_start_processes = true;
+  wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
+  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  for (std::string& one : listed(kReadableVariable)) wish.files.start.push_back(std::move(one));
+  wish.files.write = listed(kWritableVariable);
+  const Confinement confinement = confine(wish);
+  for (const std::string& missing : confinement.missing) {
+    fmt::print(stderr, "convladder: import-problems: others' code is confined less here: {}\n", missing);
+  }
+  std::vector<std::string> words{python_program, "-B", script};
+  execv(python_program, null_terminated(words).data());
+  return kExitError;
+}
+
+const ServedRegistration confined_import_registration("serve-confined-import", serve_confined_import);
 
 const CommandRegistration import_registration({.name = "import-problems",
                                                .group = CommandGroup::measure,

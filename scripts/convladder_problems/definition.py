@@ -19,7 +19,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from . import fills, shape_fit
 from .imported_reference import Definition, redirected
-from .source import Input, NotImportable, Output, Shaped, argument_name, close, our_type, with_work
+from .source import Input, NotImportable, Output, Shaped, argument_name, close, one_line, our_type, with_work
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16, "int8": torch.int8,
           "int16": torch.int16, "int32": torch.int32, "int64": torch.int64, "uint8": torch.uint8, "bool": torch.bool}
@@ -66,6 +66,7 @@ class Source(Shaped):
         self.notes: list[str] = []
         self.scalars: dict[str, float] = {}
         self.outputs: list[Output] = []
+        self.failure = ""  # of the reference, when it last did not take an input
         self.read_axes()
         self.own_sizes = self.sizes()
         self.choose_arguments()
@@ -136,7 +137,10 @@ class Source(Shaped):
 
     def choose_arguments(self) -> None:
         """Which inputs the reference gets. Numbers are scalars with the first workload's value."""
-        parameters = inspect.signature(self.original.run).parameters
+        parameters = dict(inspect.signature(self.original.run).parameters)
+        required = [name for name, one in self.json["inputs"].items() if not one.get("optional")]
+        if any(name not in parameters for name in required) and len(self.json["inputs"]) <= len(parameters):
+            parameters = dict(zip(self.json["inputs"], parameters.values()))  # called by places instead of names
         said = self.workloads[0]["inputs"] if self.workloads else {}
         self.tensors: dict[str, torch.dtype] = {}
         outputs = self.json["outputs"]
@@ -170,7 +174,9 @@ class Source(Shaped):
 
     def usual_number(self, name: str) -> float:
         constants = {key: int(text) for key, text in self.formulas.items() if text.isdigit()}
-        heads = [constants[one] for one in ("head_dim", "head_size", "head_dim_qk") if one in constants]
+        if name in constants:
+            return constants[name]
+        heads = [constants[one] for one in constants if one.startswith(("head_dim", "head_size"))]
         if "scale" in name and heads:
             return 1 / math.sqrt(heads[0])
         if "eps" in name:
@@ -301,7 +307,8 @@ class Source(Shaped):
         given[name] = torch.full_like(given[name], value)
         try:
             self.answer(at, given, False)
-        except Exception:
+        except Exception as error:
+            self.failure = f"{type(error).__name__}: {one_line(error)}"
             return False
         return True
 
@@ -334,7 +341,7 @@ class Source(Shaped):
             self.notes.append(f"{name} may hold any number: 0 to {BOUNDLESS_MOST} is the import's choice")
             return
         if not self.works(at, name, 0):
-            raise NotImportable(f"its reference does not take {name} = 0, and nothing says which values it may have")
+            raise NotImportable(f"its reference does not take {name} = 0: {self.failure}")
         axes = self.axis_values(at)
         ranked = sorted(axes, key=lambda one: -sum(part in one for part in re.split("_", name)))
         tried = [*ranked, *(f"{a} * {b}" for a in axes for b in axes if a < b)]

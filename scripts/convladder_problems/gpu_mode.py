@@ -8,8 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from . import fills, shape_fit
 from .imported_reference import GpuMode, as_list, redirected
-from .kernelbench import one_line
-from .source import Input, NotImportable, Output, Shaped, argument_name, our_type, with_work
+from .source import Input, NotImportable, Output, Shaped, argument_name, one_line, our_type, with_work
 
 
 class Source(Shaped):

@@ -226,7 +226,10 @@ class Definition:
         with redirected("cpu", wide):
             torch.manual_seed(seed)
             given = widened(given, wide)
-            return as_list(self.run(**given), list(self.json["outputs"]))
+            ordered = {name: given[name] for name in self.json["inputs"] if name in given}
+            known = inspect.signature(self.run).parameters
+            result = self.run(**ordered) if all(name in known for name in ordered) else self.run(*ordered.values())
+            return as_list(result, list(self.json["outputs"]))
 
 
 class GpuMode:

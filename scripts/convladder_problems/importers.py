@@ -13,6 +13,8 @@ from pathlib import Path
 from .found_problems import Found
 
 PACKAGE = Path(__file__).resolve().parent
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CONVLADDER_PROBLEMS_TRACES")
+"""Others' code sees no other: some hold keys."""
 
 
 class NoTorch(Exception):
@@ -20,13 +22,16 @@ class NoTorch(Exception):
 
 
 class Importers:
-    def __init__(self, jobs: int, place: Path) -> None:
+    def __init__(self, jobs: int, place: Path, program: Path | None) -> None:
+        """`place` is where the workers find problems and leave answers; `program` confines them, if it is given."""
         self.jobs = jobs
         self.place = place
+        self.program = program
         self.python = os.environ.get("CONVLADDER_PYTHON") or sys.executable
 
     def __enter__(self) -> Importers:
-        check = "import sys; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'; import numpy, torch"
+        check = ("import sys, numpy, torch; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'; "
+                 "print(sys.executable, sys.prefix, sys.base_prefix, *{p for p in sys.path if p}, sep='\\n')")
         try:
             found = subprocess.run([self.python, "-c", check], capture_output=True, text=True, check=False)
         except OSError as error:
@@ -34,15 +39,22 @@ class Importers:
         if found.returncode != 0:
             line = (found.stderr.strip().splitlines() or ["it ended"])[-1]
             raise NoTorch(f"{self.python} has no torch that works ({line}); name one that has with CONVLADDER_PYTHON")
+        self.executable, *self.folders = found.stdout.splitlines()
         return self
 
     def __exit__(self, *_ended) -> None:
         pass
 
     def started(self) -> subprocess.Popen:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        return subprocess.Popen([self.python, "-B", "-m", f"{PACKAGE.name}.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                text=True, cwd=PACKAGE.parent, env=environment)
+        script = PACKAGE.parent / "import_worker.py"
+        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        command = [self.executable, "-B", str(script)]
+        if self.program is not None:
+            environment |= {"CONVLADDER_IMPORT_PYTHON": self.executable, "CONVLADDER_IMPORT_SCRIPT": str(script),
+                            "CONVLADDER_IMPORT_READABLE": ":".join([*self.folders, str(PACKAGE.parent)]),
+                            "CONVLADDER_IMPORT_WRITABLE": str(self.place)}
+            command = [str(self.program), "serve-confined-import", "0", "0"]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=self.place, env=environment)
 
     def answers(self, requests: list[tuple[Found, dict]]) -> Iterator[tuple[Found, dict]]:
         """The answers as they come."""

@@ -7,8 +7,7 @@ import numpy
 import torch
 
 from . import fills
-from .kernelbench import extent, one_line
-from .source import TYPES, NotImportable
+from .source import TYPES, NotImportable, extent
 
 SMALL = {"elements": 1 << 18, "flop": 2e8}      # what a reference answers in a fraction of a second
 COUNTED = {"elements": 1 << 13, "flop": 4e6}    # the simulated device is some thousand times slower than a GPU

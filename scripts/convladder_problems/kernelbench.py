@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from . import fills, shape_fit
 from .imported_reference import KernelBench, as_list, redirected
-from .source import Input, NotImportable, Output, Shaped, argument_name, our_type, with_work
+from .source import Input, NotImportable, Output, Shaped, argument_name, extent, one_line, our_type, with_work
 
 TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 1e-2}
 LARGEST_SAMPLE = 1 << 24
@@ -167,11 +166,3 @@ class Source(Shaped):
         return {name: bool(torch.allclose(expected[0].double(), answers[0].double(), atol=bound, rtol=bound))
                 for name, bound in (("KernelBench", TOLERANCE.get(expected[0].dtype, 1e-4)), ("KernelBench 0.1", 1e-2))}
 
-
-def extent(numbers: shape_fit.Numbers, key: tuple) -> int:
-    """Elements of a tensor."""
-    return int(numpy.prod([numbers[(*key, axis)] for axis in range(numbers[(*key, "rank")])], dtype=object)) if numbers[(*key, "rank")] else 1
-
-
-def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import keyword
+import math
 import re
 
 import torch
@@ -18,6 +19,10 @@ KEPT_WORDS = {"and", "auto", "bool", "char", "class", "const", "delete", "double
 
 class NotImportable(Exception):
     """The reason, in one line."""
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]
 
 
 @dataclasses.dataclass
@@ -99,3 +104,8 @@ def with_work(numbers: dict, flop: int, elements: dict[tuple, int]) -> dict:
     for key, count in elements.items():
         numbers[("work", *key)] = flop // count if count and flop % count == 0 else 0
     return numbers
+
+
+def extent(numbers: dict, key: tuple) -> int:
+    """Elements of a tensor."""
+    return math.prod(numbers[(*key, axis)] for axis in range(numbers[(*key, "rank")]))

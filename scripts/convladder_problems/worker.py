@@ -1,6 +1,6 @@
 """Imports problems, each in a process of its own with a limit of time and memory: what it runs of them is somebody else's code.
 
-`python -m convladder_problems.worker` reads a request in each line of its standard input, leaves the answer in the file that the
+It reads a request in each line of its standard input, leaves the answer in the file that the
 request names, and prints a line when it is there.
 """
 from __future__ import annotations
@@ -18,8 +18,7 @@ import torch
 
 from . import definition, gpu_mode, kernelbench
 from .importing import Imported
-from .kernelbench import one_line
-from .source import NotImportable
+from .source import NotImportable, one_line
 
 KINDS = {"kernelbench": kernelbench.Source, "definition": definition.Source, "gpu-mode": gpu_mode.Source}
 
