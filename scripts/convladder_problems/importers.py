@@ -30,7 +30,8 @@ class Importers:
         self.python = os.environ.get("CONVLADDER_PYTHON") or sys.executable
 
     def __enter__(self) -> Importers:
-        check = ("import sys, numpy, torch; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'; "
+        check = ("import sys, importlib.util as u; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'\n"
+                 "for one in ('numpy', 'torch'): assert u.find_spec(one), 'no module named ' + one\n"
                  "print(sys.executable, sys.prefix, sys.base_prefix, *{p for p in sys.path if p}, sep='\\n')")
         try:
             found = subprocess.run([self.python, "-c", check], capture_output=True, text=True, check=False)
@@ -54,7 +55,11 @@ class Importers:
                             "CONVLADDER_IMPORT_READABLE": ":".join([*self.folders, str(PACKAGE.parent)]),
                             "CONVLADDER_IMPORT_WRITABLE": str(self.place)}
             command = [str(self.program), "serve-confined-import", "0", "0"]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=self.place, env=environment)
+        worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=self.place, env=environment)
+        if worker.stdout.readline() != "ready\n":
+            worker.wait()
+            raise NoTorch(f"{self.python} could not import torch and start an importer")
+        return worker
 
     def answers(self, requests: list[tuple[Found, dict]]) -> Iterator[tuple[Found, dict]]:
         """The answers as they come."""
@@ -64,7 +69,11 @@ class Importers:
             waiting.put((i, one))
 
         def work() -> None:
-            worker = self.started()
+            try:
+                worker = self.started()
+            except NoTorch as error:
+                done.put(error)
+                return
             try:
                 while True:
                     try:
@@ -79,6 +88,8 @@ class Importers:
                     if ended:
                         worker.wait()
                         worker = self.started()
+            except NoTorch as error:
+                done.put(error)
             finally:
                 worker.stdin.close()
                 worker.wait()
@@ -87,6 +98,9 @@ class Importers:
         for one in threads:
             one.start()
         for _ in requests:
-            yield done.get()
+            answer = done.get()
+            if isinstance(answer, NoTorch):
+                raise answer
+            yield answer
         for one in threads:
             one.join()

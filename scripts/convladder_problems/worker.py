@@ -96,6 +96,7 @@ def ended(child: int, seconds: float) -> str | None:
 
 
 def main() -> None:
+    print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         child = os.fork()
