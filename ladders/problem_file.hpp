@@ -31,9 +31,9 @@ struct TensorFill {
     normal,
     constant,
     permutation,
-    choice,   ///< each element is one of `values`
-    shares,   ///< above 0; the elements along the last axis add up to 1
-    offsets   ///< where parts begin: from 0 to `most`, never falling
+    choice,  ///< each element is one of `values`
+    shares,  ///< above 0; the elements along the last axis add up to 1
+    offsets  ///< where parts begin: from 0 to `most`, never falling
   };
   Kind kind = Kind::uniform;
   double low = -1;  ///< the least of uniform and whole; the mean of normal; the value of constant

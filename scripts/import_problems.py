@@ -55,7 +55,8 @@ def arguments() -> argparse.Namespace:
 
 
 def complain(line: str) -> None:
-    print(f"convladder: {line}", file=sys.stderr, flush=True)
+    shown = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line)
+    print(f"convladder: {shown}", file=sys.stderr, flush=True)
 
 
 def request_for(found: Found, a: argparse.Namespace, staged: Path) -> dict:
@@ -76,11 +77,15 @@ def imported(problems: list[Found], a: argparse.Namespace) -> tuple[int, list[tu
             if "reason" in answer:
                 complain(f"{one.path}: not imported: {answer['reason']}")
                 continue
-            write_folder(a.output / one.name, staged[one.name], answer, one)
+            try:
+                write_folder(a.output / one.name, answer, one)
+                if a.audit:
+                    audits.append((one, {name: {check: bool(it) for check, it in found.items()} for name, found in answer["audit"].items()}))
+            except (KeyError, TypeError, ValueError, AttributeError):  # its own code wrote the file
+                complain(f"{one.path}: not imported: its process left no answer that is one")
+                continue
             made += 1
             print(f"[{done}/{len(problems)}] {a.output / one.name}: {', '.join(answer['problem']['sizes'])}", flush=True)
-            if a.audit:
-                audits.append((one, answer["audit"]))
     return made, audits
 
 

@@ -23,8 +23,8 @@
 namespace convladder {
 namespace {
 
-// For the process that confines itself and becomes Python's, which imports problems: the Python, its script, and folders
-// that it may read and write, with ':' between them. scripts/convladder_problems/importers.py sets them.
+// For the process that confines itself and becomes Python's, which imports problems: the Python, its script, and
+// folders that it may read and write, with ':' between them. scripts/convladder_problems/importers.py sets them.
 constexpr const char* kPythonVariable = "CONVLADDER_IMPORT_PYTHON";
 constexpr const char* kScriptVariable = "CONVLADDER_IMPORT_SCRIPT";
 constexpr const char* kReadableVariable = "CONVLADDER_IMPORT_READABLE";
@@ -118,11 +118,12 @@ int serve_confined_import(int /*socket*/, int /*memory*/, int /*window*/) {
 
 const ServedRegistration confined_import_registration("serve-confined-import", serve_confined_import);
 
-const CommandRegistration import_registration({.name = "import-problems",
-                                               .group = CommandGroup::measure,
-                                               .help = "make ladder folders of KernelBench, FlashInfer-Trace, SOL-ExecBench and GPU MODE",
-                                               .footer = kImportFooter,
-                                               .add = command_of<ImportArguments, add_import_options, import_command>});
+const CommandRegistration import_registration(
+    {.name = "import-problems",
+     .group = CommandGroup::measure,
+     .help = "make ladder folders of KernelBench, FlashInfer-Trace, SOL-ExecBench and GPU MODE",
+     .footer = kImportFooter,
+     .add = command_of<ImportArguments, add_import_options, import_command>});
 
 }  // namespace
 }  // namespace convladder

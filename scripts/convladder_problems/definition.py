@@ -31,6 +31,10 @@ FAR = 10**7
 BOUNDLESS_MOST = 1023
 
 
+def names_in(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text.strip())) if isinstance(node, ast.Name)}
+
+
 def as_ours(text: str, letters: dict[str, str]) -> str:
     """Python's arithmetic on axes as an expression of problem.json. Throws KeyError and ValueError for anything else."""
 
@@ -100,7 +104,7 @@ class Source(Shaped):
                 self.formulas[name] = str(one["value"])
             elif one["type"] == "expr" or "expression" in one:
                 self.formulas[name] = one["expression"]
-            elif name in equal and not {node.id for node in ast.walk(ast.parse(equal[name].strip())) if isinstance(node, ast.Name)} - set(axes):
+            elif name in equal and names_in(equal[name]) <= set(axes):
                 self.formulas[name] = equal[name]
             else:
                 variables.append(name)
@@ -111,8 +115,7 @@ class Source(Shaped):
         known = set(variables)
         left = dict(self.formulas)
         while left:
-            ready = [name for name, text in left.items()
-                     if {node.id for node in ast.walk(ast.parse(text.strip())) if isinstance(node, ast.Name)} <= known]
+            ready = [name for name, text in left.items() if names_in(text) <= known]
             if not ready:
                 raise NotImportable(f"its axis {next(iter(left))} depends on what is no axis")
             for name in ready:
@@ -132,7 +135,7 @@ class Source(Shaped):
         """All axes; throws where an expression has no value."""
         known = dict(values)
         for name in self.order:
-            known[name] = int(eval(compile(ast.parse(self.formulas[name].strip(), mode="eval"), "axis", "eval"), {"__builtins__": {}}, known))
+            known[name] = int(eval(self.formulas[name].strip(), {"__builtins__": {}}, known))
         return known
 
     def choose_arguments(self) -> None:
@@ -298,7 +301,8 @@ class Source(Shaped):
                 continue
             shape = tuple(numbers[("in", name, axis)] for axis in range(numbers[("in", name, "rank")]))
             fill = self.fills.get(name, {"kind": "constant", "value": 0})
-            found[name] = torch.from_numpy(numpy.asarray(fills.drawn(fill, shape, random, numbers.get(("most", name))))).to(self.tensors[name])
+            array = fills.drawn(fill, shape, random, numbers.get(("most", name)))
+            found[name] = torch.from_numpy(numpy.asarray(array)).to(self.tensors[name])
         return found | (replaced or {})
 
     def works(self, at: dict[str, int], name: str, value: int) -> bool:

@@ -40,6 +40,11 @@ def problem_name(text: str) -> str:
     return name[:LONGEST_NAME].rstrip("-")
 
 
+def plain(text: str) -> str:
+    """A title: printable, and not too long for one."""
+    return re.sub(r"[^\x20-\x7e]+", " ", text).strip()[:200]
+
+
 def text_of(path: Path) -> str | None:
     """A file's text; None if it is no text, or too long."""
     try:
@@ -55,7 +60,7 @@ def module_in(path: Path) -> Found | None:
     if text is None or not all(re.search(rf"^{one}\b", text, re.M) for one in ("class Model", "def get_inputs", "def get_init_inputs")):
         return None
     words = [path.parent.name, path.stem] if re.match(r"[A-Za-z]", path.parent.name) else [path.stem]
-    title = re.sub(r"^\d+_|_+$", "", path.stem).replace("_", " ").strip() or path.stem
+    title = plain(re.sub(r"^\d+_|_+$", "", path.stem).replace("_", " ")) or "module"
     return Found(path, "kernelbench", path.name, problem_name("-".join(words)), title, [(path, path.name)])
 
 
@@ -88,7 +93,7 @@ def definition_in(path: Path) -> Found | None:
     if not isinstance(read, dict) or not all(isinstance(read.get(one), dict) for one in ("axes", "inputs", "outputs")):
         return None
     name = str(read.get("name") or path.stem)
-    return Found(path, "definition", "definition.json", problem_name(name), name[:200], [(path, "definition.json")],
+    return Found(path, "definition", "definition.json", problem_name(name), plain(name) or "definition", [(path, "definition.json")],
                  {"workloads": workloads_of(path)})
 
 
@@ -109,14 +114,15 @@ def task_in(path: Path) -> Found | None:
         source = one.get("source", "") if isinstance(one, dict) else ""
         name = one.get("name", "") if isinstance(one, dict) else ""
         place = (folder / source).resolve()
-        is_near = folder.parent.parent in place.parents  # what a task shares lies beside or just above it
-        if source.endswith(".py") and re.fullmatch(r"\w+\.py", name) and name not in ("submission.py", "eval.py") and is_near and place.is_file():
+        is_near = folder.parent.parent in place.parents and place.is_file()  # what a task shares lies beside or just above it
+        is_wanted = re.fullmatch(r"\w+\.py", name) and name not in ("submission.py", "eval.py")
+        if is_wanted and is_near and source.endswith(".py"):
             copied.append((place, name))
     if (folder / "reference.py").is_file() and "reference.py" not in [name for _, name in copied]:
         copied.append((folder / "reference.py", "reference.py"))
     sizes = [one for key in ("tests", "benchmarks") for one in read.get(key) or [] if isinstance(one, dict)]
     name = f"{folder.parent.name}-{folder.name}"
-    return Found(path, "gpu-mode", "reference.py", problem_name(name), name, [*copied, (path, "task.yml")], {"sizes": sizes})
+    return Found(path, "gpu-mode", "reference.py", problem_name(name), plain(name) or "task", [*copied, (path, "task.yml")], {"sizes": sizes})
 
 
 def file_in(path: Path) -> Found | None:

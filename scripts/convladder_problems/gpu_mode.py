@@ -1,4 +1,5 @@
-"""A task.yml of GPU MODE as an import sees it: `generate_input`, `ref_kernel` and `check_implementation` of its reference.py, run as they are."""
+"""A task.yml of GPU MODE as an import sees it. `generate_input`, `ref_kernel` and `check_implementation` of its reference.py are run
+as they are."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -83,9 +84,8 @@ class Source(Shaped):
         """An input, and the places of what is only room for the result."""
         with redirected("cpu", False) as mode:
             data = self.original.data(self.keywords(values), seed)
-            empty = [i for i, one in enumerate(data) if any(one is other or (isinstance(one, torch.Tensor) and one.data_ptr() == other.data_ptr())
-                                                            for other in mode.empty)]
-        return data, empty
+            room = {one.data_ptr() for one in mode.empty}
+        return data, [i for i, one in enumerate(data) if isinstance(one, torch.Tensor) and one.data_ptr() in room]
 
     def prepare(self, small: dict[str, int]) -> None:
         (first, empty), (second, _) = self.generated(small, 1), self.generated(small, 2)
@@ -98,7 +98,7 @@ class Source(Shaped):
             if place in empty:
                 continue
             if not isinstance(tensor, torch.Tensor):
-                if isinstance(tensor, (int, float)) and not isinstance(tensor, bool) and type(tensor) is type(second[place]) and tensor == second[place]:
+                if type(tensor) in (int, float) and tensor == second[place]:
                     self.notes.append(f"what it is given at {place} stays {tensor}")
                     continue
                 raise NotImportable(f"what it is given at {place} is a {type(tensor).__name__}, no tensor")

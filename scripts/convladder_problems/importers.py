@@ -21,6 +21,14 @@ class NoTorch(Exception):
     """The Python that should run others' problems cannot; the text says why in one line."""
 
 
+def read_answer(file: Path) -> dict:
+    try:
+        answer = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        answer = None
+    return answer if isinstance(answer, dict) else {"reason": "its process left no answer"}
+
+
 class Importers:
     def __init__(self, jobs: int, place: Path, program: Path | None) -> None:
         """`place` is where the workers find problems and leave answers; `program` confines them, if it is given."""
@@ -84,7 +92,7 @@ class Importers:
                     worker.stdin.write(json.dumps(request | {"answer": str(answer)}) + "\n")
                     worker.stdin.flush()
                     ended = not worker.stdout.readline()
-                    done.put((found, {"reason": "its importer ended"} if ended else json.loads(answer.read_text(encoding="utf-8"))))
+                    done.put((found, {"reason": "its importer ended"} if ended else read_answer(answer)))
                     if ended:
                         worker.wait()
                         worker = self.started()

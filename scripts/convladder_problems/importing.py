@@ -18,6 +18,8 @@ LONGEST_SUM = 1 << 16
 LEAST_TOLERANCE = 1e-6
 MOST_TOLERANCE = {"f32": 1e-4, "f64": 1e-10, "f16": 2e-2, "bf16": 4e-2}
 MARGIN = 4
+WIDER = (1, 4)
+"""Ranges to try where a copy of an input is right: to both sides of 0, and times this."""
 PLACES = {"f16": 11, "bf16": 8}
 """Of a significand."""
 PART = 100
@@ -99,7 +101,8 @@ class Imported:
         return found
 
     def accepts(self, answers: list, right: list[numpy.ndarray]) -> bool:
-        for output, tolerance, answer, expected, error in zip(self.source.outputs, self.tolerances, answers, right, self.error(answers, right)):
+        errors = self.error(answers, right)
+        for output, tolerance, answer, expected, error in zip(self.source.outputs, self.tolerances, answers, right, errors):
             if output.dtype.is_floating_point:
                 if not error <= tolerance:
                     return False
@@ -150,7 +153,8 @@ class Imported:
         last = self.source.answer(values, self.drawn(values, seed + 1), False)
         found: dict[str, list[torch.Tensor] | None] = {
             "zeros": [torch.zeros_like(one) for one in own],
-            "a constant": [torch.full_like(one, one.double().mean().item() if one.is_floating_point() else int(one.flatten()[0])) for one in own],
+            "a constant": [torch.full_like(one, one.double().mean().item() if one.is_floating_point() else int(one.flatten()[0]))
+                           for one in own],
             "the last answer": last,
             "half precision": rounded(own, torch.float16), "truncated to bf16": rounded(own, torch.bfloat16),
             "right in 99 %": [partly(one) for one in own],
@@ -170,7 +174,8 @@ class Imported:
         seeds = [self.source.answer(self.small, self.drawn(self.small, 3), True, seed) for seed in (0, 1)]
         if not all(torch.equal(a, b) for a, b in zip(*seeds)):
             raise NotImportable("its answer is random")
-        for attempt in (0, 1):
+        own = {one.name: one.fill for one in self.source.inputs}
+        for wider in (*WIDER, None):
             self.find_tolerances()
             answers, right, _own, _given = self.wrong_answers(self.small, 21)
             copies = [name for name in answers if name.startswith("a copy") and self.accepts(answers[name], right)]
@@ -179,11 +184,12 @@ class Imported:
                     raise NotImportable(f"{'an answer of zeros' if name == 'zeros' else 'the answer to another input'} is right for it")
             if not copies:
                 return
-            narrow = [one for one in self.source.inputs if one.fill["kind"] == "uniform" and one.fill["low"] >= 0]
-            if attempt or not narrow:
+            narrow = [one for one in self.source.inputs if own[one.name]["kind"] == "uniform" and own[one.name]["low"] >= 0]
+            if wider is None or not narrow:
                 raise NotImportable(f"{copies[0]} is right for it")
             for one in narrow:
-                one.fill = {"kind": "uniform", "low": -one.fill["high"], "high": one.fill["high"]}
+                most = wider * own[one.name]["high"]
+                one.fill = {"kind": "uniform", "low": -most, "high": most}
                 one.note = "its own values are never below 0; with them a copy of an input is right, so these are"
 
     def audit(self) -> dict[str, dict[str, bool]]:
@@ -223,7 +229,8 @@ class Imported:
         for one in source.inputs:
             tensor = {"name": one.name, "role": "in", "type": TYPES[one.dtype], "shape": one.shape, "fill": one.fill}
             if one.note or one.name != one.original:
-                tensor["comment"] = "; ".join(filter(None, [f"{one.original} of the original" if one.name != one.original else "", one.note]))
+                renamed = f"{one.original} of the original" if one.name != one.original else ""
+                tensor["comment"] = "; ".join(filter(None, [renamed, one.note]))
             tensors.append(tensor)
         for one, tolerance in zip(source.outputs, self.tolerances):
             tensor = {"name": one.name, "role": "out", "type": "i32" if TYPES[one.dtype] == "i64" else TYPES[one.dtype],

@@ -14,6 +14,7 @@ Probe = Callable[[dict[str, int]], Numbers | None]
 STEPS = (5040, 60, 12, 6, 4, 3, 2, 1)
 """By how much a constant grows where its share is asked for: multiples of every usual stride first."""
 POINTS = 24
+LETTERS_OF_DIGITS = dict(zip("0123456789", "JABCDEFGHI"))
 
 
 class Fit:
@@ -98,7 +99,8 @@ class Fit:
         if least > most:
             return None
         added = int(least)
-        terms = [self.letters[name] if factor == 1 else f"{factor} * {self.letters[name]}" for name, factor in sorted(factors.items(), key=lambda one: one[1] < 0) if factor]
+        ordered = sorted(factors.items(), key=lambda one: one[1] < 0)
+        terms = [self.letters[name] if factor == 1 else f"{factor} * {self.letters[name]}" for name, factor in ordered if factor]
         text = " + ".join(terms) + (f" {'+' if added > 0 else '-'} {abs(added)}" if added else "")
         text = text.replace("+ -1 * ", "- ").replace("+ -", "- ")
         return text if below == 1 else f"div({text}, {below})"
@@ -130,8 +132,8 @@ def letters_of(names: list[str]) -> dict[str, str]:
     """Dimensions are called by capitals alone: dim1 becomes DIMA."""
     found: dict[str, str] = {}
     for name in names:
-        letters = "".join(one.upper() if one.isascii() and one.isalpha() else "JABCDEFGHI"[int(one)] if one.isdigit() and one.isascii() else ""
-                          for one in name)[:50] or "D"
+        letters = "".join(LETTERS_OF_DIGITS.get(one, one) for one in name.upper())
+        letters = "".join(one for one in letters if "A" <= one <= "Z")[:50] or "D"
         while letters in found.values():
             letters += "X"
         found[name] = letters

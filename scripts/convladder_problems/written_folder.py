@@ -62,16 +62,17 @@ def readme(problem: dict, found: Found) -> str:
     small = any(one["type"] in SMALL_TYPES for one in problem["tensors"])
     both = "// .cu\n" + signature(problem, True) + "\n// .cpp\n" + signature(problem, False) if small else signature(problem, False)
     return README.format(title=problem["title"], file=found.path.name, suffix="cu", signature=both, name=problem["name"],
-                         own=", ".join(comment["its own sizes"]), sizes=", ".join(problem["sizes"]), check=comment["its own check"], notes=notes)
+                         own=", ".join(comment["its own sizes"]), sizes=", ".join(problem["sizes"]), check=comment["its own check"],
+                         notes=notes)
 
 
-def write_folder(folder: Path, staged: Path, answer: dict, found: Found) -> None:
-    """Makes the folder whole or not at all."""
+def write_folder(folder: Path, answer: dict, found: Found) -> None:
+    """Makes the folder whole or not at all. The original is copied anew: its own code could have changed the copy that was imported."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".import-") as place:
         new = Path(place) / folder.name
         new.mkdir()
-        shutil.copytree(staged, new / "original", ignore=shutil.ignore_patterns("__pycache__"))
+        found.stage(new / "original")
         problem = answer["problem"]
         (new / "problem.json").write_text(json.dumps(problem, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         reference = pprint.pformat(answer["reference"], width=120, sort_dicts=False)

@@ -86,9 +86,12 @@ TEST_F(FolderProblemTest, FillsAsItSays) {
 
 /// What a tensor [R, C] is filled with.
 template <typename T>
-std::vector<T> filled_with(const std::string& type, const std::string& fill, int rows, int columns, bool whole = false) {
-  const std::string text = R"({"name": "one", "dimensions": {"R": {"name": "rows"}, "C": {"name": "columns"}}, "tensors": [
-      {"name": "x", "role": "in", "type": ")" + type + R"(", "shape": ["R", "C"], "fill": )" + fill + R"(},
+std::vector<T> filled_with(const std::string& type, const std::string& fill, int rows, int columns,
+                           bool whole = false) {
+  const std::string text =
+      R"({"name": "one", "dimensions": {"R": {"name": "rows"}, "C": {"name": "columns"}}, "tensors": [
+      {"name": "x", "role": "in", "type": ")" +
+      type + R"(", "shape": ["R", "C"], "fill": )" + fill + R"(},
       {"name": "y", "role": "out", "type": "f32", "shape": ["R"], "compare": {"tolerance": 1e-3}}],
       "sizes": ["R1C1"], "work": {"flop": "R"}})";
   const FolderProblem problem(text, "problem.json");

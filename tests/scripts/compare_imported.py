@@ -110,7 +110,7 @@ def compare_module(folder: Path, problem: dict, reference, known: dict[str, int]
         line = found[lines[-1]]
         left, right = line.rsplit("=", 1)
         if place:
-            parts = right.split("#")[0].strip().strip("()[]").split(",")
+            parts = [one for one in right.split("#")[0].strip().strip("()[]").split(",") if one.strip()]
             parts[int(place)] = str(number)
             right = "(" + ",".join(parts) + ",)"
         elif "," in left:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from problem_sets import (CONVOLUTION, MODULE, PYTHON, REFUSED_MODULES, RELU, SEGMENTS, TASK_REFERENCE, TIED, WORKLOADS, has_torch, needs_torch,
+from problem_sets import (CONVOLUTION, ENDLESS, MODULE, PYTHON, REFUSED_MODULES, RELU, SEGMENTS, TASK_REFERENCE, TIED, WORKLOADS, has_torch, needs_torch,
                           write_definition, write_module, write_task)
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -305,7 +305,7 @@ def test_what_cannot_be_imported_gets_a_line_each(tmp_path: Path) -> None:
     for name, (text, _) in REFUSED_MODULES.items():
         write_module(tmp_path / "set", text, f"{name.replace(' ', '_')}.py")
     write_module(tmp_path / "set", RELU, "good.py")
-    done = imported(tmp_path / "set", "--output", tmp_path / "out", "--seconds", "3", "--memory", "1GiB")
+    done = imported(tmp_path / "set", "--output", tmp_path / "out", "--memory", "1GiB")
     assert done.returncode == 2
     assert f"imported 1 of {len(REFUSED_MODULES) + 1} problems" in done.stdout
     assert done.stderr.count("\n") == len(REFUSED_MODULES)
@@ -313,6 +313,13 @@ def test_what_cannot_be_imported_gets_a_line_each(tmp_path: Path) -> None:
         line = next(one for one in done.stderr.splitlines() if f"/{name.replace(' ', '_')}.py: " in one)
         assert f"not imported: {reason}" in line, line
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["set-good"]
+
+
+@needs_torch
+def test_a_problem_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    write_module(tmp_path / "a", ENDLESS)
+    done = imported(tmp_path / "a", "--output", tmp_path / "out", "--seconds", "2")
+    assert done.returncode == 3 and "not imported: it takes longer than the 2 s that --seconds allows" in done.stderr
 
 
 @needs_torch
