@@ -109,7 +109,7 @@ def as_list(result, names: list[str] | None = None) -> list[torch.Tensor]:
     if isinstance(result, dict):
         result = [result[name] for name in names] if names else list(result.values())
     found = list(result) if isinstance(result, (tuple, list)) else [result]
-    return [one if isinstance(one, torch.Tensor) else torch.as_tensor(one) for one in found]
+    return [one.detach() if isinstance(one, torch.Tensor) else torch.as_tensor(one) for one in found]
 
 
 class Constants:
@@ -223,7 +223,7 @@ class Definition:
         self.run = self.module[named[0]]
 
     def answer(self, _changed: dict[str, int], given: dict, wide: bool, seed: int = 0) -> list[torch.Tensor]:
-        with redirected("cpu", wide):
+        with redirected("cpu", wide), torch.enable_grad():  # some ask autograd for the answer
             torch.manual_seed(seed)
             given = widened(given, wide)
             ordered = {name: given[name] for name in self.json["inputs"] if name in given}

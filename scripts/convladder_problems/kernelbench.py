@@ -27,6 +27,8 @@ class Source(Shaped):
         self.notes: list[str] = []
         try:
             first = self.numbers(self.original.own, raises=True)
+        except MemoryError:
+            raise
         except Exception as error:
             raise NotImportable(f"its shapes cannot be asked for: {type(error).__name__}: {one_line(error)}") from error
         assert first is not None
