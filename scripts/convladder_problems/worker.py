@@ -58,10 +58,14 @@ def answer_of_memory(request: dict) -> dict:
     return {"reason": f"it takes more than the {request['memory_bytes'] / 2**30:g} GiB that --memory allows"}
 
 
-def in_child(request: dict) -> None:
+def own_bytes() -> int:
+    """The address space of this process, and so of its children at first. A confined child cannot ask."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def in_child(request: dict, used: int) -> None:
     """In the process of one problem. Its output is nobody's: the request's answer is a file."""
     os.setpgid(0, 0)
-    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     limit = used + request["memory_bytes"]
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -99,10 +103,11 @@ def main() -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
+        used = own_bytes()
         child = os.fork()
         if child == 0:
             try:
-                in_child(request)
+                in_child(request, used)
             finally:
                 os._exit(1)
         why = ended(child, request["seconds"])
