@@ -278,6 +278,8 @@ class Source(Shaped):
             return {"kind": "uniform", "low": 0.1, "high": 2}
         if re.search(r"(^|_)(cos|sin)(_|$)", name):
             return {"kind": "uniform", "low": -1, "high": 1}
+        if re.search(r"(^|_)(top|min)_p(_|$)", name):
+            return {"kind": "uniform", "low": 0.3, "high": 0.9}
         if name == "A_log":
             return {"kind": "uniform", "low": -5, "high": -1}
         if "norm" in name and name.endswith("weight"):
