@@ -121,7 +121,7 @@ TEST(ProblemFile, ValuesAreOfTheirType) {
   EXPECT_THAT(fill_error("i32", {{"kind", "shares"}}), HasSubstr("its type is whole"));
   EXPECT_EQ(fill_error("i64", {{"kind", "offsets"}, {"last", "R * C"}}), "no error");
   EXPECT_THAT(fill_error("f32", {{"kind", "offsets"}, {"last", "R"}}), HasSubstr("offsets are whole"));
-  EXPECT_THAT(fill_error("i32", {{"kind", "offsets"}, {"last", "ALL"}}), HasSubstr("unknown name 'ALL'"));
+  EXPECT_THAT(fill_error("i32", {{"kind", "offsets"}, {"last", "NONE"}}), HasSubstr("unknown name 'NONE'"));
   EXPECT_EQ(fill_error("i32", {{"kind", "whole"}, {"low", 0}, {"high", "C - 1"}}), "no error");
   EXPECT_THAT(fill_error("f32", {{"kind", "uniform"}, {"low", 0}, {"high", "C"}}), HasSubstr("fill: high"));
 }
