@@ -16,6 +16,7 @@
 #include "harness/commands/report_script.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/served_process.hpp"
+#include "ladders/compilers.hpp"
 #include "support/errors.hpp"
 #include "support/own_program.hpp"
 #include "support/text.hpp"
