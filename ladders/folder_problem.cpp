@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -40,6 +41,9 @@ std::optional<std::pair<double, double>> small_wholes(const TensorFill& fill) {
 }
 
 double drawn(const TensorFill& fill, SeededRandom& random, bool whole) {
+  if (fill.kind == TensorFill::Kind::choice) {
+    return fill.values[static_cast<std::size_t>(whole_between(random, 0, static_cast<double>(fill.values.size() - 1)))];
+  }
   if (whole && fill.kind != TensorFill::Kind::constant) {
     if (const auto range = small_wholes(fill)) return whole_between(random, range->first, range->second);
   }
@@ -51,10 +55,46 @@ double drawn(const TensorFill& fill, SeededRandom& random, bool whole) {
     case TensorFill::Kind::whole:
       return whole_between(random, fill.low, fill.high);
     case TensorFill::Kind::constant:
-    case TensorFill::Kind::permutation:
+    default:  // filled as a whole, not element by element
       break;
   }
   return fill.low;
+}
+
+template <typename T>
+void fill_permutation(std::span<T> values, SeededRandom& random) {
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = from_double<T>(static_cast<double>(i));
+  for (std::size_t i = values.size(); i > 1; --i) {
+    const auto other = static_cast<std::size_t>(whole_between(random, 0, static_cast<double>(i - 1)));
+    std::swap(values[i - 1], values[other]);
+  }
+}
+
+/// Rows of what a softmax of normal numbers makes.
+template <typename T>
+void fill_shares(std::span<T> values, std::size_t row, SeededRandom& random) {
+  std::vector<double> parts(row);
+  for (std::size_t first = 0; first < values.size(); first += row) {
+    std::ranges::generate(parts, [&random] { return std::exp(normal(random)); });
+    const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+    for (std::size_t i = 0; i < row; ++i) values[first + i] = from_double<T>(parts[i] / sum);
+  }
+}
+
+/// Where parts of random lengths begin, each row anew. No part is empty where there is enough for all.
+template <typename T>
+void fill_offsets(std::span<T> values, std::size_t row, double last, SeededRandom& random) {
+  const auto parts = static_cast<double>(row - 1);
+  const double least = last >= parts ? 1 : 0;  // of each part
+  std::vector<double> ends(row, 0);
+  for (std::size_t first = 0; first < values.size(); first += row) {
+    for (std::size_t i = 1; i < row; ++i) ends[i] = whole_between(random, 0, last - least * parts);
+    std::sort(ends.begin() + 1, ends.end());
+    if (row > 1) ends.back() = last - least * parts;
+    for (std::size_t i = 0; i < row; ++i) {
+      values[first + i] = from_double<T>(ends[i] + least * static_cast<double>(i));
+    }
+  }
 }
 
 /// The type in which a reference gets and gives a tensor: floats as double, whole numbers as they are.
@@ -132,8 +172,8 @@ std::vector<ProblemTensor> FolderProblem::tensors(const ProblemSize& size, Tenso
     all.push_back({.name = one.name,
                    .elements = ladder_.elements(one, known),
                    .type = one.type,
-                   .stays_as_filled = one.fill.kind == TensorFill::Kind::permutation,
-                   .may_move = one.role != TensorRole::out && one.fill.kind != TensorFill::Kind::permutation,
+                   .stays_as_filled = one.fill.is_fixed(),
+                   .may_move = one.role != TensorRole::out && !one.fill.is_fixed(),
                    .any_order = one.comparison.kind == TensorComparison::Kind::any_order});
   }
   return all;
@@ -156,21 +196,24 @@ std::optional<double> FolderProblem::least_bytes(const ProblemSize& size) const 
   return ladder_.least_bytes->value(values(size));
 }
 
-void FolderProblem::fill(const ProblemSize& /*size*/, const PlacedTensor& placed, SeededRandom& random,
-                         bool whole) const {
+void FolderProblem::fill(const ProblemSize& size, const PlacedTensor& placed, SeededRandom& random, bool whole) const {
   const auto tensor = std::ranges::find(ladder_.tensors, placed.tensor.name, &LadderTensor::name);
-  const auto elements = static_cast<std::size_t>(placed.tensor.elements);
+  const SizeValues known = values(size);
+  TensorFill fill = tensor->fill;
+  if (fill.most) fill.high = fill.most->value(known);
+  const std::size_t row = tensor->shape.empty() ? 1 : static_cast<std::size_t>(tensor->shape.back().value(known));
   with_element_type(placed.tensor.type, [&]<typename T>(T) {
-    T* const values = placed.as<T>();
-    if (tensor->fill.kind == TensorFill::Kind::permutation) {
-      for (std::size_t i = 0; i < elements; ++i) values[i] = from_double<T>(static_cast<double>(i));
-      for (std::size_t i = elements; i > 1; --i) {
-        const auto other = static_cast<std::size_t>(whole_between(random, 0, static_cast<double>(i - 1)));
-        std::swap(values[i - 1], values[other]);
-      }
-      return;
+    const std::span<T> values(placed.as<T>(), static_cast<std::size_t>(placed.tensor.elements));
+    switch (fill.kind) {
+      case TensorFill::Kind::permutation:
+        return fill_permutation(values, random);
+      case TensorFill::Kind::shares:
+        return fill_shares(values, row, random);
+      case TensorFill::Kind::offsets:
+        return fill_offsets(values, row, fill.high, random);
+      default:
+        for (T& one : values) one = from_double<T>(drawn(fill, random, whole));
     }
-    for (std::size_t i = 0; i < elements; ++i) values[i] = from_double<T>(drawn(tensor->fill, random, whole));
   });
 }
 

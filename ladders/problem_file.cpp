@@ -26,6 +26,7 @@ constexpr std::size_t kMostTensors = 64;
 constexpr std::size_t kMostRanks = 8;
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::size_t kMostIncludeFolders = 16;
+constexpr std::size_t kMostChoices = 256;
 constexpr double kMostElements = 2147483648.0;  // of a tensor: kernels index inside it with 32 bits
 
 /// Keywords of C++, CUDA and Python that somebody might choose as a tensor's name.
@@ -65,12 +66,15 @@ T one_of(const JsonPlace& place, const std::array<std::pair<std::string_view, T>
 
 constexpr std::array<std::pair<std::string_view, TensorRole>, 3> kRoles{
     {{"in", TensorRole::in}, {"out", TensorRole::out}, {"in-out", TensorRole::in_out}}};
-constexpr std::array<std::pair<std::string_view, TensorFill::Kind>, 5> kFills{
+constexpr std::array<std::pair<std::string_view, TensorFill::Kind>, 8> kFills{
     {{"uniform", TensorFill::Kind::uniform},
      {"whole", TensorFill::Kind::whole},
      {"normal", TensorFill::Kind::normal},
      {"constant", TensorFill::Kind::constant},
-     {"permutation", TensorFill::Kind::permutation}}};
+     {"permutation", TensorFill::Kind::permutation},
+     {"choice", TensorFill::Kind::choice},
+     {"shares", TensorFill::Kind::shares},
+     {"offsets", TensorFill::Kind::offsets}}};
 
 /// The least and the largest value of a type; for 64-bit types, those that a double, by which all values are made,
 /// holds exactly.
@@ -255,22 +259,14 @@ class Reader {
   }
 
   /// A tensor's fill; where nothing is said, random from -1 to 1, or whole from 0 to 100.
-  static TensorFill fill(const JsonPlace& place, ElementType type) {
+  TensorFill fill(const JsonPlace& place, ElementType type) const {
     TensorFill fill;
     if (place.is_null()) return is_floating(type) ? fill : TensorFill{TensorFill::Kind::whole, 0, 100};
     fill.kind = one_of(place.at("kind"), kFills);
     switch (fill.kind) {
       case TensorFill::Kind::uniform:
       case TensorFill::Kind::whole:
-        fill.low = held_number(place.at("low"), type);
-        fill.high = held_number(place.at("high"), type);
-        if (!(fill.low <= fill.high)) place.fail("'low' is more than 'high'");
-        if (fill.kind == TensorFill::Kind::whole && std::ceil(fill.low) != fill.low) {
-          place.at("low").expected("a whole number");
-        }
-        if (fill.kind == TensorFill::Kind::whole && std::ceil(fill.high) != fill.high) {
-          place.at("high").expected("a whole number");
-        }
+        read_range(place, type, fill);
         break;
       case TensorFill::Kind::normal:
         fill.low = held_number(place.at("mean"), type);
@@ -279,14 +275,41 @@ class Reader {
       case TensorFill::Kind::constant:
         fill.low = fill.high = held_number(place.at("value"), type);
         break;
+      case TensorFill::Kind::choice:
+        for (const JsonPlace& value : place.at("values").list()) fill.values.push_back(held_number(value, type));
+        if (fill.values.empty() || fill.values.size() > kMostChoices) place.at("values").expected("1 to 256 values");
+        break;
+      case TensorFill::Kind::offsets:
+        fill.most = expression(place.at("last"));
+        break;
+      case TensorFill::Kind::shares:
       case TensorFill::Kind::permutation:
         break;
     }
-    const bool is_whole = fill.kind == TensorFill::Kind::whole || fill.kind == TensorFill::Kind::constant ||
-                          fill.kind == TensorFill::Kind::permutation;
-    if (!is_floating(type) && !is_whole) place.at("kind").expected("whole, constant or permutation: its type is whole");
+    const bool is_of_floats = fill.kind == TensorFill::Kind::uniform || fill.kind == TensorFill::Kind::normal ||
+                              fill.kind == TensorFill::Kind::shares;
+    if (!is_floating(type) && is_of_floats) {
+      place.at("kind").expected("whole, constant, permutation, choice or offsets: its type is whole");
+    }
+    if (is_floating(type) && fill.kind == TensorFill::Kind::offsets) {
+      place.at("kind").expected("another kind: offsets are whole, and so is their type");
+    }
     place.refuse_others();
     return fill;
+  }
+
+  /// The range of a uniform or whole fill. The most of a whole one may depend on the size, as that of indices does.
+  void read_range(const JsonPlace& place, ElementType type, TensorFill& fill) const {
+    const bool is_whole = fill.kind == TensorFill::Kind::whole;
+    fill.low = held_number(place.at("low"), type);
+    if (is_whole && std::ceil(fill.low) != fill.low) place.at("low").expected("a whole number");
+    if (is_whole && place.at("high").json().is_string()) {
+      fill.most = expression(place.at("high"));
+      return;
+    }
+    fill.high = held_number(place.at("high"), type);
+    if (!(fill.low <= fill.high)) place.fail("'low' is more than 'high'");
+    if (is_whole && std::ceil(fill.high) != fill.high) place.at("high").expected("a whole number");
   }
 
   static TensorComparison comparison(const JsonPlace& place, ElementType type) {
@@ -326,6 +349,16 @@ class Reader {
   std::vector<LadderScalar> scalars_;
 };
 
+/// Throws where the most that a fill computes from the size is no whole number of the tensor's type from its least.
+void require_held_most(const LadderTensor& tensor, const SizeValues& values) {
+  const TensorFill& fill = tensor.fill;
+  const double most = fill.most->value(values);
+  const double least = fill.kind == TensorFill::Kind::offsets ? 0 : fill.low;
+  if (most >= least && most == std::floor(most) && holds(tensor.type, most)) return;
+  throw std::invalid_argument(fmt::format("the fill of {}: '{}' is {}, it must be a whole number from {} that {} holds",
+                                          tensor.name, fill.most->text(), most, least, element_name(tensor.type)));
+}
+
 }  // namespace
 
 SizeValues LadderProblem::size_values(const std::vector<int>& of_dimensions) const {
@@ -358,6 +391,7 @@ SizeValues LadderProblem::size_values(const std::vector<int>& of_dimensions) con
     if (!(elements < kMostElements)) {
       throw std::invalid_argument(fmt::format("{} has 2^31 elements or more", tensor.name));
     }
+    if (tensor.role != TensorRole::out && tensor.fill.most) require_held_most(tensor, values);
     const bool counts_up = tensor.role != TensorRole::out && tensor.fill.kind == TensorFill::Kind::permutation;
     if (counts_up && elements - 1 > last_counted(tensor.type)) {
       throw std::invalid_argument(fmt::format("{} is a permutation of {} numbers, which {} does not hold", tensor.name,

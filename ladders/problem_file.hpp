@@ -25,10 +25,24 @@ enum class TensorRole : std::uint8_t {
 
 /// How a tensor's values are made.
 struct TensorFill {
-  enum class Kind : std::uint8_t { uniform, whole, normal, constant, permutation };
+  enum class Kind : std::uint8_t {
+    uniform,
+    whole,
+    normal,
+    constant,
+    permutation,
+    choice,  ///< each element is one of `values`
+    shares,  ///< above 0; the elements along the last axis add up to 1
+    offsets  ///< where parts begin: from 0 to `most`, never falling
+  };
   Kind kind = Kind::uniform;
   double low = -1;  ///< the least of uniform and whole; the mean of normal; the value of constant
   double high = 1;  ///< the most of uniform (excluded) and whole (included); the deviation of normal
+  std::optional<Expression> most = {};  ///< instead of `high` for whole, where it depends on the size; of offsets
+  std::vector<double> values = {};      ///< of choice
+
+  /// Whether the tensor would lose its meaning if elements were replaced or began at another place.
+  bool is_fixed() const { return kind == Kind::permutation || kind == Kind::offsets; }
 };
 
 /// When a result is right.

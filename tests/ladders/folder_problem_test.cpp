@@ -84,6 +84,69 @@ TEST_F(FolderProblemTest, FillsAsItSays) {
   }
 }
 
+/// What a tensor [R, C] is filled with.
+template <typename T>
+std::vector<T> filled_with(const std::string& type, const std::string& fill, int rows, int columns,
+                           bool whole = false) {
+  const std::string text =
+      R"({"name": "one", "dimensions": {"R": {"name": "rows"}, "C": {"name": "columns"}}, "tensors": [
+      {"name": "x", "role": "in", "type": ")" +
+      type + R"(", "shape": ["R", "C"], "fill": )" + fill + R"(},
+      {"name": "y", "role": "out", "type": "f32", "shape": ["R"], "compare": {"tolerance": 1e-3}}],
+      "sizes": ["R1C1"], "work": {"flop": "R"}})";
+  const FolderProblem problem(text, "problem.json");
+  const ProblemSize size = parse_size(problem, "R" + std::to_string(rows) + "C" + std::to_string(columns));
+  std::vector<T> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  SeededRandom random(5, 1);
+  problem.fill(size, {problem.inputs(size)[0], values.data()}, random, whole);
+  return values;
+}
+
+TEST(FolderProblemFills, IndicesStayWithinTheSize) {
+  const std::vector<std::int64_t> values =
+      filled_with<std::int64_t>("i64", R"({"kind": "whole", "low": 0, "high": "C - 1"})", 50, 3);
+  EXPECT_EQ(std::set(values.begin(), values.end()), (std::set<std::int64_t>{0, 1, 2}));
+}
+
+TEST(FolderProblemFills, ChoosesAmongTheValues) {
+  for (const bool whole : {false, true}) {
+    const std::vector<float> values =
+        filled_with<float>("f32", R"({"kind": "choice", "values": [-1, 0.5]})", 50, 3, whole);
+    EXPECT_EQ(std::set(values.begin(), values.end()), (std::set<float>{-1, 0.5F}));
+  }
+}
+
+TEST(FolderProblemFills, SharesOfARowAddUpToOne) {
+  const std::vector<double> values = filled_with<double>("f64", R"({"kind": "shares"})", 4, 6);
+  EXPECT_GT(std::ranges::min(values), 0);
+  for (auto row = values.begin(); row != values.end(); row += 6) {
+    EXPECT_NEAR(std::accumulate(row, row + 6, 0.0), 1, 1e-12);
+  }
+}
+
+TEST(FolderProblemFills, OffsetsGoFromZeroToTheLast) {
+  const auto offsets = [](const char* last, int columns) {
+    return filled_with<std::int32_t>("i32", R"({"kind": "offsets", "last": ")" + std::string(last) + "\"}", 3, columns);
+  };
+  const std::vector<std::int32_t> enough = offsets("40", 6);
+  for (std::size_t i = 0; i < enough.size(); ++i) {
+    if (i % 6 == 0) {
+      EXPECT_EQ(enough[i], 0);
+    } else {
+      EXPECT_GT(enough[i], enough[i - 1]);  // no part is empty
+    }
+    if (i % 6 == 5) {
+      EXPECT_EQ(enough[i], 40);
+    }
+  }
+  EXPECT_NE(std::vector(enough.begin(), enough.begin() + 6), std::vector(enough.begin() + 6, enough.begin() + 12));
+  const std::vector<std::int32_t> few = offsets("2", 6);
+  EXPECT_TRUE(std::is_sorted(few.begin(), few.begin() + 6));
+  EXPECT_EQ(few[5], 2);
+  EXPECT_EQ(offsets("5", 6), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(offsets("7", 1), (std::vector<std::int32_t>{0, 0, 0}));
+}
+
 TEST_F(FolderProblemTest, AsksTheReferenceAndCompletesItsScales) {
   problem_.set_reference(
       [](const ProblemSize&, std::vector<ReferenceTensor>& all) {

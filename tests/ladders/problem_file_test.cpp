@@ -113,6 +113,32 @@ TEST(ProblemFile, ValuesAreOfTheirType) {
   EXPECT_THAT(fill_error("i8", {{"kind", "constant"}, {"value", 0.5}}), HasSubstr("a value that i8 holds"));
   EXPECT_THAT(fill_error("f32", {{"kind", "normal"}, {"mean", 0}, {"deviation", 1e39}}), HasSubstr("deviation"));
   EXPECT_THAT(error_with("/tensors/3/compare", {{"tolerance", 0.5}}), HasSubstr("its type is whole"));
+  EXPECT_EQ(fill_error("i8", {{"kind", "choice"}, {"values", {-1, 1}}}), "no error");
+  EXPECT_EQ(fill_error("f32", {{"kind", "choice"}, {"values", {0.5}}}), "no error");
+  EXPECT_THAT(fill_error("i8", {{"kind", "choice"}, {"values", {0.5}}}), HasSubstr("a value that i8 holds"));
+  EXPECT_THAT(fill_error("i8", {{"kind", "choice"}, {"values", ordered_json::array()}}), HasSubstr("1 to 256 values"));
+  EXPECT_EQ(fill_error("f16", {{"kind", "shares"}}), "no error");
+  EXPECT_THAT(fill_error("i32", {{"kind", "shares"}}), HasSubstr("its type is whole"));
+  EXPECT_EQ(fill_error("i64", {{"kind", "offsets"}, {"last", "R * C"}}), "no error");
+  EXPECT_THAT(fill_error("f32", {{"kind", "offsets"}, {"last", "R"}}), HasSubstr("offsets are whole"));
+  EXPECT_THAT(fill_error("i32", {{"kind", "offsets"}, {"last", "NONE"}}), HasSubstr("unknown name 'NONE'"));
+  EXPECT_EQ(fill_error("i32", {{"kind", "whole"}, {"low", 0}, {"high", "C - 1"}}), "no error");
+  EXPECT_THAT(fill_error("f32", {{"kind", "uniform"}, {"low", 0}, {"high", "C"}}), HasSubstr("fill: high"));
+}
+
+TEST(ProblemFile, AFillsMostFollowsFromTheSize) {
+  ordered_json json = example();
+  json["tensors"][1]["fill"] = {{"kind", "whole"}, {"low", 2}, {"high", "R - 1"}};
+  json["tensors"][1]["type"] = "i8";
+  const LadderProblem problem = parse_problem(json.dump(), "problem.json");
+  EXPECT_EQ(size_error_of(problem, {128, 9, 2}), "no error");
+  EXPECT_EQ(size_error_of(problem, {129, 9, 2}),
+            "the fill of order: 'R - 1' is 128, it must be a whole number from 2 that i8 holds");
+  EXPECT_THAT(size_error_of(problem, {2, 9, 2}), HasSubstr("'R - 1' is 1, it must be a whole number from 2"));
+  json["tensors"][1]["fill"] = {{"kind", "offsets"}, {"last", "R / 2"}};
+  const LadderProblem halves = parse_problem(json.dump(), "problem.json");
+  EXPECT_EQ(size_error_of(halves, {4, 9, 2}), "no error");
+  EXPECT_THAT(size_error_of(halves, {5, 9, 2}), HasSubstr("'R / 2' is 2.5, it must be a whole number from 0"));
 }
 
 TEST(ProblemFile, NothingIsDefinedByItself) {

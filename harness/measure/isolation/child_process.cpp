@@ -250,7 +250,9 @@ void ChildProcess::start(const ProcessStart& its_start, int socket_end) {
     copies.push_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstMemoryDescriptor + static_cast<int>(memory.size())));
     posix_spawn_file_actions_adddup2(&actions, copies.back(), as);
   };
-  std::vector<std::string> arguments{"convladder", its_start.command, std::to_string(kSocketDescriptor)};
+  // A Python finds the packages of its environment by the name that it is started with.
+  const std::string name = its_start.program == kThisProgram ? "convladder" : its_start.program;
+  std::vector<std::string> arguments{name, its_start.command, std::to_string(kSocketDescriptor)};
   give(socket_end, kSocketDescriptor);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const int as = kFirstMemoryDescriptor + static_cast<int>(i);

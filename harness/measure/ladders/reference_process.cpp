@@ -36,6 +36,7 @@ constexpr double kUsualSeconds = 600;  // for a call: nobody waits longer for th
 constexpr int kMostSeconds = 1'000'000;
 constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
 constexpr const char* kPython = "/usr/bin/python3";
+constexpr const char* kPythonVariable = "CONVLADDER_PYTHON";
 // For the process that confines itself and becomes Python's.
 constexpr const char* kServerVariable = "CONVLADDER_REFERENCE_SERVER";
 constexpr const char* kFileVariable = "CONVLADDER_REFERENCE_FILE";
@@ -80,6 +81,12 @@ fs::path python_server(const fs::path& cache) {
   std::error_code error;
   if (!fs::exists(file, error)) write_file_atomically(file, text);
   return file;
+}
+
+/// The Python that runs a reference.py of the user's own.
+std::string python_program() {
+  const char* const chosen = std::getenv(kPythonVariable);
+  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
 }
 
 /// The process, and the memory through which it receives and returns tensors.
@@ -130,7 +137,7 @@ class Reference {
                        .is_environment_emptied = is_foreign};
     if (is_python) {
       start.command = python_server(cache_).string();
-      start.program = kPython;
+      start.program = python_program();
     }
     if (is_python && is_foreign) {
       start.variables = {{kServerVariable, start.command}, {kFileVariable, file_.string()}};
