@@ -47,7 +47,7 @@ constexpr const char* kImportFooter = R"(examples:
   convladder import-problems problems/pmpp_v2 --output tasks --audit  and which wrong answers their own checks accept
 
 SOURCE is a KernelBench module, a definition.json of FlashInfer-Trace or SOL-ExecBench, a task.yml of GPU MODE, or a folder
-of them. Their code is run on the CPU by the Python that the environment variable CONVLADDER_PYTHON names, which needs
+of them. Their code is run on the CPU by the Python that the environment variable PYTHON names, which needs
 torch. Then add a stage to a folder, and 'convladder run FOLDER' measures it. docs/use/import_problems.md says more.
 exit codes: 0 all are imported - 2 some are, and a line for each other one says why - 3 none is, bad input, or nothing could be written)";
 

@@ -35,7 +35,7 @@ class Importers:
         self.jobs = jobs
         self.place = place
         self.program = program
-        self.python = os.environ.get("CONVLADDER_PYTHON") or sys.executable
+        self.python = os.environ.get("PYTHON") or sys.executable
 
     def __enter__(self) -> Importers:
         check = ("import sys, importlib.util as u; assert sys.version_info >= (3, 10), 'Python 3.10 is needed'\n"
@@ -44,10 +44,10 @@ class Importers:
         try:
             found = subprocess.run([self.python, "-c", check], capture_output=True, text=True, check=False)
         except OSError as error:
-            raise NoTorch(f"cannot start {self.python}: {error.strerror}; CONVLADDER_PYTHON names it") from error
+            raise NoTorch(f"cannot start {self.python}: {error.strerror}; PYTHON names it") from error
         if found.returncode != 0:
             line = (found.stderr.strip().splitlines() or ["it ended"])[-1]
-            raise NoTorch(f"{self.python} has no torch that works ({line}); name one that has with CONVLADDER_PYTHON")
+            raise NoTorch(f"{self.python} has no torch that works ({line}); name one that has with PYTHON")
         self.executable, *self.folders = found.stdout.splitlines()
         return self
 

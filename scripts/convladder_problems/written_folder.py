@@ -15,7 +15,7 @@ C_TYPES = {"f32": "float", "f64": "double", "i8": "int8_t", "i16": "int16_t", "i
 SMALL_TYPES = {"f16": ("uint16_t", "__half"), "bf16": ("uint16_t", "__nv_bfloat16")}
 
 REFERENCE = '''"""The reference of {name}: its original, which lies in the folder `original`, in float64 by torch on the CPU. It is somebody
-else's code; the Python that CONVLADDER_PYTHON names runs it. Made by 'convladder import-problems'."""
+else's code; the Python that PYTHON names runs it. Made by 'convladder import-problems'."""
 from imported_reference import Imported
 
 IMPORTED = Imported(__file__, **{reference})
@@ -35,7 +35,7 @@ Add a stage, a file such as `01_naive.{suffix}`, with this function:
 {signature}
 ```
 
-Then `CONVLADDER_PYTHON=PYTHON convladder run {name}` compiles, verifies and measures it, where PYTHON is one that has torch.
+Then `PYTHON=python convladder run {name}` compiles, verifies and measures it, where `python` is the path of one that has torch.
 
 | | |
 |---|---|

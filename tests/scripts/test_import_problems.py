@@ -21,7 +21,7 @@ from convladder_problems.found_problems import BadSource, found_problems, proble
 
 def imported(*words: object, python: str = PYTHON) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-B", SCRIPTS / "import_problems.py", *map(str, words)], capture_output=True, text=True, timeout=600,
-                          check=False, env=os.environ | {"CONVLADDER_PYTHON": python})
+                          check=False, env=os.environ | {"PYTHON": python})
 
 
 def problem_of(folder: Path) -> dict:

@@ -18,6 +18,7 @@
 #include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/compilers.hpp"
 #include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
@@ -35,8 +36,7 @@ namespace fs = std::filesystem;
 constexpr double kUsualSeconds = 600;  // for a call: nobody waits longer for the check of one output
 constexpr int kMostSeconds = 1'000'000;
 constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
-constexpr const char* kPython = "/usr/bin/python3";
-constexpr const char* kPythonVariable = "CONVLADDER_PYTHON";
+constexpr const char* kSystemPython = "/usr/bin/python3";
 // For the process that confines itself and becomes Python's.
 constexpr const char* kServerVariable = "CONVLADDER_REFERENCE_SERVER";
 constexpr const char* kFileVariable = "CONVLADDER_REFERENCE_FILE";
@@ -81,12 +81,6 @@ fs::path python_server(const fs::path& cache) {
   std::error_code error;
   if (!fs::exists(file, error)) write_file_atomically(file, text);
   return file;
-}
-
-/// The Python that runs a reference.py of the user's own.
-std::string python_program() {
-  const char* const chosen = std::getenv(kPythonVariable);
-  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
 }
 
 /// The process, and the memory through which it receives and returns tensors.
@@ -137,7 +131,7 @@ class Reference {
                        .is_environment_emptied = is_foreign};
     if (is_python) {
       start.command = python_server(cache_).string();
-      start.program = python_program();
+      start.program = find_python().empty() ? python() : find_python();
     }
     if (is_python && is_foreign) {
       start.variables = {{kServerVariable, start.command}, {kFileVariable, file_.string()}};
@@ -257,8 +251,8 @@ int serve_confined_python(int socket, int memory, int /*window*/) {
   wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
   wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
   confine(wish);
-  std::vector<std::string> words{kPython, server, std::to_string(socket), std::to_string(memory)};
-  execv(kPython, null_terminated(words).data());
+  std::vector<std::string> words{kSystemPython, server, std::to_string(socket), std::to_string(memory)};
+  execv(kSystemPython, null_terminated(words).data());
   return kExitError;
 }
 
