@@ -69,6 +69,12 @@ std::string LadderProblem::signature(bool is_cuda) const {
   return declaration("solve", solve_arguments(*this, is_cuda));
 }
 std::string LadderProblem::reference_signature() const { return declaration("reference", reference_arguments(*this)); }
+std::string LadderProblem::python_signature() const {
+  std::string names;
+  for (const auto& [type, name] : solve_arguments(*this, false)) names += (names.empty() ? "" : ", ") + name;
+  return fmt::format("def solve({})", names);
+}
+
 std::string LadderProblem::solve_call(bool is_cuda, const std::string& name) const {
   return call("solve", solve_arguments(*this, is_cuda), name);
 }

@@ -21,7 +21,7 @@ PLANTED: dict[str, tuple[str, str]] = {
     "typo": ("COMPILE_ERROR", BROKEN["typo"][1]),
     "other signature": ("COMPILE_ERROR", 'extern "C" void solve(float* y, int R) {}'),
     "no head": ("COMPILE_ERROR", "// @tilte Tiles\n" + source(1)),
-    "past the end": ("MEMORY", """
+    "past the end": ("MEMORY or CRASHED", """
 extern "C" void solve(const float* x, float* y, int R, int C) {
   for (int r = 0; r < R; ++r) {
     y[r] = 0;
@@ -43,6 +43,16 @@ extern "C" void solve(const float* x, float* y, int R, int C) {
     "needs more": ("UNSUPPORTED", "// @requires mod(C, 4096) == 0\n" + source(1)),
 }
 """By name: its status, and its source in C++. A stage that is stopped while it writes late has left nothing, or some of it."""
+
+PLANTED_PYTHON = {
+    "right": ("OK", "def solve(x, y, R, C):\n    y[...] = x.sum(axis=1)\n"),
+    "wrong": ("WRONG", "def solve(x, y, R, C):\n    y[...] = x[:, 0]\n"),
+    "raises": ("CRASHED or LAUNCH_FAILED", "def solve(x, y, R, C):\n    y[...] = x.sum(axis=1)\n    raise ValueError('no')\n"),
+    "typo": ("COMPILE_ERROR", "def solve(x, y, R, C)\n    pass\n"),
+    "other signature": ("COMPILE_ERROR", "def solve(x):\n    pass\n"),
+    "not installed": ("UNAVAILABLE", "import no_such_package\n"),
+}
+"""As PLANTED, in Python."""
 
 PLANTED_CUDA: dict[str, tuple[str, str]] = {
     "right": ("OK", CUDA),

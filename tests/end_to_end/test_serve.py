@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 from conftest import PROGRAM, REPOSITORY, assert_refused, is_sanitized, run
-from serve_client import PLANTED, PLANTED_CUDA, LineClient, facts, is_as_planted, mixed, started, submission, until
+from serve_client import PLANTED, PLANTED_CUDA, PLANTED_PYTHON, LineClient, facts, is_as_planted, mixed, started, submission, until
 from submissions import source, write_ladder
 
 sys.path.insert(0, str(REPOSITORY / "python"))
@@ -94,6 +94,17 @@ def test_verdicts_are_as_planted(served: tuple[subprocess.Popen[str], Path]) -> 
         else:
             assert sum(answer["server"]["answered"].values()) == len(PLANTED)
     client.close()
+
+
+@pytest.mark.skipif(is_sanitized(), reason="Python cannot load a library with sanitizers")
+def test_verdicts_of_python_are_as_planted(served: tuple[subprocess.Popen[str], Path]) -> None:
+    client = LineClient(served[1])
+    client.send(*(submission(name, text, "py", measure=False) for name, (_, text) in PLANTED_PYTHON.items()))
+    answers = client.answers(len(PLANTED_PYTHON))
+    for name, (status, _) in PLANTED_PYTHON.items():
+        assert is_as_planted(answers[name]["status"], status), answers[name]
+    assert "solve.py:3: ValueError: no" in answers["raises"]["reason"]
+    assert answers["typo"]["findings"][0]["line"] == 1
 
 
 @with_cuda
@@ -302,6 +313,7 @@ def test_many_submissions_leave_no_trace(ladder: Path, tmp_path: Path) -> None:
     for i in range(3):  # the same sources with another comment are other sources
         sources |= {f"{name} {i}": (status, f"{text}\n// {i}\n", "cpp") for name, (status, text) in PLANTED.items() if name != "hanger"}
     sources["hanger"] = (*PLANTED["hanger"], "cpp")
+    sources |= {f"python {name}": (status, text, "py") for name, (status, text) in PLANTED_PYTHON.items()}
     if NVCC and STAND_IN.exists():
         sources |= {f"cuda {name}": (status, text, "cu") for name, (status, text) in PLANTED_CUDA.items()}
     assert len(sources) <= 50

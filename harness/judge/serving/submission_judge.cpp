@@ -81,10 +81,8 @@ ServedVerdict SubmissionJudge::judge(const ServedSubmission& submission) {
   return verdict;
 }
 
-RunOptions SubmissionJudge::options_for(const ServedSubmission& submission) const {
+RunOptions SubmissionJudge::options_for(const ServedSubmission& submission, const StageSource& source) const {
   RunOptions run = options_.run;
-  StageSource source;
-  source.language = submission.language;
   if (!submission.device.empty()) run.devices = {submission.device};
   run.devices = {device_of_family(source.family(), run.devices)};
   if (run.devices.front().empty()) {
@@ -103,7 +101,7 @@ void SubmissionJudge::judge_built(const ServedSubmission& submission, const Buil
   RunOptions run;
   std::vector<CaseGroup> groups;
   try {
-    run = options_for(submission);
+    run = options_for(submission, built.source);
     groups = make_plan(problem_, {{info_of(*variant->compiled_stage(), {}), &problem_, variant.get()}}, run);
   } catch (const UserError& error) {
     throw NoSuchRequest(error.what());
@@ -191,8 +189,11 @@ ordered_json problem_json(const FolderProblem& problem) {
   ordered_json languages = ordered_json::object();
   for (const std::string& word : stage_languages()) {
     const StageLanguage language = stage_language(word).value();
+    constexpr const char* kLaunched = "kernels, launched as @launch lines at the head of the source say";
     if (language == StageLanguage::ptx) {
-      languages[word] = "kernels, launched as @launch lines at the head of the source say";
+      languages[word] = kLaunched;
+    } else if (language == StageLanguage::python) {
+      languages[word] = fmt::format("{}; or {}", ladder.python_signature(), kLaunched);
     } else {
       languages[word] = ladder.signature(language == StageLanguage::cuda);
     }

@@ -51,7 +51,7 @@ class SubmissionJudge {
   void judge_built(const ServedSubmission& submission, const BuiltSubmission& built, ServedVerdict& verdict);
   CaseOutcome outcome_of(const PlannedCase& planned, const Workload& workload, const RunOptions& run, bool measure);
   CaseOutcome run_once(const PlannedCase& planned, const Workload& workload, const RunOptions& run);
-  RunOptions options_for(const ServedSubmission& submission) const;
+  RunOptions options_for(const ServedSubmission& submission, const StageSource& source) const;
   const Workload& workload(const PlannedCase& planned);
 
   const ServeOptions& options_;
