@@ -113,7 +113,7 @@ struct LadderProblem {
   /// The declaration of a stage's function: "extern \"C\" void solve(const float* x, float* y, int M)". CUDA has types
   /// for f16 and bf16; in C++ their bits are uint16_t.
   std::string signature(bool is_cuda) const;
-  /// The same for a stage in Python on the CPU: "def solve(x, y, M)".
+  /// The declaration of `solve` in Python, for a stage on the CPU: "def solve(x, y, M)".
   std::string python_signature() const;
   /// The declaration of a C++ reference's function: floats as double, whole numbers as themselves. Each float that is
   /// compared with a tolerance is followed by NAME_scale, of the same shape: what its errors are relative to.

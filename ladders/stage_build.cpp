@@ -332,8 +332,8 @@ StageBuild StageBuilder::build_reference(const LadderFolder& folder) const {
 
 namespace {
 
-/// What a process reads besides the library of a CPU stage in Python: the interpreter's folders and the stage's
-/// modules.
+/// The paths, a line each, that a CPU stage in Python reads besides its library: the interpreter's folders, and the
+/// stage's own modules.
 std::string python_reads(const PythonResult& result) {
   std::string reads;
   if (result.library.empty()) return reads;

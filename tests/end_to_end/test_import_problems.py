@@ -10,7 +10,13 @@ from conftest import REPOSITORY, assert_refused, cases, record, run
 
 sys.path.insert(0, str(REPOSITORY / "tests/scripts"))
 
-from problem_sets import MODULE, needs_torch, write_definition, write_module, write_task  # noqa: E402
+from problem_sets import MODULE, PYTHON, needs_torch, write_definition, write_module, write_task  # noqa: E402
+
+@pytest.fixture(autouse=True)
+def python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python with torch is the one that the program uses."""
+    monkeypatch.setenv("PYTHON", PYTHON)
+
 
 GATED = '''#include <cstdint>
 extern "C" void solve(const float* x, const uint8_t* mask, const float* weight, const float* bias, float* y, float gain, int ROWS,

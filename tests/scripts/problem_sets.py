@@ -167,10 +167,10 @@ def check_implementation(data, output):
 
 @functools.cache
 def has_torch() -> bool:
-    return subprocess.run([PYTHON, "-c", "import torch, numpy"], capture_output=True, check=False).returncode == 0
+    return subprocess.run([PYTHON, "-c", "import torch, numpy, yaml"], capture_output=True, check=False).returncode == 0
 
 
-needs_torch = pytest.mark.skipif(not has_torch(), reason="CONVLADDER_PYTHON names no python with torch")
+needs_torch = pytest.mark.skipif(not has_torch(), reason="CONVLADDER_PYTHON names no python with torch and PyYAML")
 
 
 def write_module(folder: Path, text: str = MODULE, name: str = "7_Gated_Rows_.py") -> Path:

@@ -32,7 +32,7 @@ def test_a_set_is_imported_and_like_its_original(variable: str, least: int, tmp_
         pytest.skip("CONVLADDER_PYTHON names no python with torch")
     out = tmp_path / "out"
     done = subprocess.run([sys.executable, "-B", IMPORT, *named.split(":"), "--output", out, "--small-bytes", "4GiB"], capture_output=True,
-                          text=True, check=False)
+                          text=True, check=False, env=os.environ | {"PYTHON": PYTHON})
     print(done.stdout.splitlines()[-1])
     print(done.stderr)
     assert done.returncode in (0, 2), done.stderr
