@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -213,7 +214,9 @@ std::string python_request(const LadderFolder& folder, const StageSource& stage,
                         {"threads", sizes_or_null(one.threads)},
                         {"arguments", arguments}});
   }
+  const char* const beyond = std::getenv("PYTHONPATH");
   const Json request{{"source", source.string()},
+                     {"python_path", beyond == nullptr ? "" : beyond},
                      {"include_folders", includes},
                      {"target", stage.target},
                      {"python", python},

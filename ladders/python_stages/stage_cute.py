@@ -34,7 +34,8 @@ def compile_launch(module, kernel, launch, request, number, place):
         if "Tensor" in str(one.annotation):
             raise StageError(f"{place}: '{name}' is a cute.Tensor: take a cute.Pointer, and make the tensor in the kernel")
     arguments = matched(list(parameters), launch, request, place, given=values)
-    names = [name for name in parameters if name not in values]
+    arguments = {name: one for name, one in arguments.items() if name not in values}
+    names = list(arguments)
     given = []
     for name in names:
         argument = arguments[name]

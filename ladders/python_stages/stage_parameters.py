@@ -35,7 +35,7 @@ def count(shape):
 
 def matched(names, launch, request, place, given=()):
     """The arguments for a kernel's parameters of these names: those of args(…) in their order, else by name. Parameters in `given` have a
-    value already: they may stand in args(…) or not."""
+    value already: args(…) leaves them out, or lists every parameter."""
     listed = launch["arguments"]
     if listed is not None:
         wanted = [name for name in names if name not in given]
@@ -43,7 +43,7 @@ def matched(names, launch, request, place, given=()):
             wanted = names
         if len(listed) != len(wanted):
             raise StageError(f"{place}: the kernel takes {', '.join(wanted) or 'nothing'}: {len(wanted)} arguments, and gets {len(listed)}")
-        return {name: argument for name, argument in zip(wanted, listed) if name not in given}
+        return dict(zip(wanted, listed))
     known = {one["text"]: one for one in request["names"]}
     found = {}
     for name in names:

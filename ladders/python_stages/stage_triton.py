@@ -52,7 +52,7 @@ def compile_launch(module, kernel, launch, request, number, place):
     known = {one["text"] for one in request["names"]}
     fixed = {one.name for one in kernel.params if one.is_constexpr}
     for name, default in defaults.items():
-        if name not in values and (name in fixed or name not in known) and launch["arguments"] is None:
+        if name not in values and (name in fixed or (name not in known and launch["arguments"] is None)):
             values[name] = default
     missing = sorted(name for name in fixed if name not in values and launch["arguments"] is None)
     if missing:
@@ -62,7 +62,7 @@ def compile_launch(module, kernel, launch, request, number, place):
     for at, name in enumerate(names):
         argument = arguments.get(name)
         if argument is None or (argument["kind"] == "value" and argument["text"] in ("1",)) or name in fixed:
-            value = values[name] if argument is None else number_of(argument, name, place)
+            value = values[name] if argument is None else number_of(argument, name, parameters, place)
             signature[name] = "constexpr"
             constants[(at,)] = value
             continue
@@ -92,9 +92,9 @@ def compile_launch(module, kernel, launch, request, number, place):
             "parameters": [[field] for field in passed + tail]}
 
 
-def number_of(argument, name, place):
+def number_of(argument, name, parameters, place):
     try:
-        return int(argument["text"])
+        return parameters[argument["text"]] if argument["text"] in parameters else int(argument["text"])
     except ValueError:
         raise StageError(f"{place}: '{name}' is a tl.constexpr and gets {argument['text']}, which depends on the size: give it values by "
                          f"@parameter {name} …") from None

@@ -250,6 +250,53 @@ def test_an_autotuned_kernel_has_its_configurations_as_an_axis(tmp_path: Path) -
 
 @simulates
 @needs("triton")
+def test_several_kernels_and_descriptors_that_the_kernel_makes(tmp_path: Path) -> None:
+    """Each kernel is a module of its own; a descriptor lies in memory that the launch allocates for each block."""
+    folder = example("softmax", tmp_path, "01_naive.cu")
+    (folder / "02_two.py").write_text("""# @parameter BLOCK 512
+# @launch shifted grid(R) args(x, y, C, BLOCK)
+# @launch divided grid(R) args(y, C)
+import triton
+import triton.language as tl
+
+@triton.jit
+def shifted(x, y, C, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    values = tl.load(x + tl.program_id(0) * C + at, mask=at < C, other=-float("inf"))
+    tl.store(y + tl.program_id(0) * C + at, tl.exp(values - tl.max(values, axis=0)), mask=at < C)
+
+@triton.jit
+def divided(y, C, BLOCK: tl.constexpr = 512):
+    at = tl.arange(0, BLOCK)
+    values = tl.load(y + tl.program_id(0) * C + at, mask=at < C, other=0.0)
+    tl.store(y + tl.program_id(0) * C + at, values / tl.sum(values, axis=0), mask=at < C)
+""")
+    (folder / "03_descriptors.py").write_text("""# @target sm_90
+# @parameter BLOCK 512
+# @requires C == 512
+# @launch rows grid(div(R, 4))
+import triton
+import triton.language as tl
+
+@triton.jit
+def rows(x, y, R, C, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * 4
+    a = tl.make_tensor_descriptor(x, shape=[R, C], strides=[C, 1], block_shape=[4, BLOCK // 2])
+    b = tl.make_tensor_descriptor(y, shape=[R, C], strides=[C, 1], block_shape=[4, BLOCK // 2])
+    left, right = a.load([row, 0]), a.load([row, BLOCK // 2])
+    most = tl.maximum(tl.max(left, axis=1), tl.max(right, axis=1))
+    left, right = tl.exp(left - most[:, None]), tl.exp(right - most[:, None])
+    total = tl.sum(left, axis=1) + tl.sum(right, axis=1)
+    b.store([row, 0], left / total[:, None])
+    b.store([row, BLOCK // 2], right / total[:, None])
+""")
+    cases = counted(folder, tmp_path, "--size", "R16C512")
+    assert [(name, case["status"], case.get("reason")) for name, case in cases.items() if case["status"] != "ok"] == []
+    assert len(cases["two"]["counters"]["kernels"]) == 2
+
+
+@simulates
+@needs("triton")
 @pytest.mark.parametrize("head, words", [
     ("# @launch double grid(N)", r"'BLOCK' is a tl.constexpr: give it values by @parameter BLOCK"),
     ("# @launch double grid(N) args(x, y)\n# @parameter BLOCK 64", r"the kernel takes x, y, N: 3 arguments, and gets 2"),
