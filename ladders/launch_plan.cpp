@@ -12,6 +12,7 @@
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {

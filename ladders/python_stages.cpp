@@ -85,11 +85,16 @@ Json solve_arguments(const LadderProblem& problem, const StageSource& stage) {
 /// A list of expressions; null for none.
 Json sizes_or_null(const std::vector<std::string>& sizes) { return sizes.empty() ? Json() : Json(sizes); }
 
-/// The folder with the program, in the cache.
-fs::path program_folder(const fs::path& cache) {
+/// A checksum of the program.
+std::string program_hash() {
   std::string all;
   for (const EmbeddedFile& file : embedded_python_stages()) all += file.name + '\n' + file.content;
-  const fs::path folder = cache / (sha256_hex(all) + ".stages");
+  return sha256_hex(all);
+}
+
+/// The folder with the program, in the cache.
+fs::path program_folder(const fs::path& cache) {
+  fs::path folder = cache / (program_hash() + ".stages");
   std::error_code error;
   if (fs::exists(folder / "complete", error)) return folder;
   fs::create_directories(folder, error);
@@ -122,7 +127,8 @@ PtxField field_of(const Json& json) {
 
 PtxLaunch launch_of(const Json& json, const fs::path& scratch) {
   const fs::path file = json.at("ptx").get<std::string>();
-  if (file.parent_path() != scratch) throw UserError("it left its PTX outside of its folder");
+  // The module may have written this answer: what it names is a file of its own, and no way to another.
+  if (file.parent_path() != scratch || fs::is_symlink(file)) throw UserError("it left its PTX outside of its folder");
   PtxLaunch launch{.ptx = read_file_text(file.string()),
                    .entry = json.at("entry").get<std::string>(),
                    .grid = texts_of(json.at("grid")),
@@ -215,7 +221,8 @@ std::string python_request(const LadderFolder& folder, const StageSource& stage,
                         {"arguments", arguments}});
   }
   const char* const beyond = std::getenv("PYTHONPATH");
-  const Json request{{"source", source.string()},
+  const Json request{{"program", program_hash()},
+                     {"source", source.string()},
                      {"python_path", beyond == nullptr ? "" : beyond},
                      {"include_folders", includes},
                      {"target", stage.target},
@@ -240,7 +247,8 @@ PythonResult compile_python(const std::string& request, const std::string& pytho
       run_program({python, "-B", program.string(), asked.string(), answered.string()}, settings);
   std::error_code error;
   if (output.timed_out) return {.error = fmt::format("its compiler took longer than {:g} s", kMostCompilingSeconds)};
-  if (!output.succeeded() || !fs::is_regular_file(answered, error)) {
+  const bool is_there = fs::is_regular_file(fs::symlink_status(answered, error));
+  if (!output.succeeded() || !is_there) {
     return {.error = fmt::format("its compiler ended without a result: {}", first_compiler_error(output.messages))};
   }
   try {

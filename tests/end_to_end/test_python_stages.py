@@ -160,6 +160,17 @@ def test_submissions_in_python_are_ranked(tmp_path: Path) -> None:
     assert "grades.py" in table
 
 
+@needs("numba", "torch")
+def test_numba_and_torch_are_stages_on_the_cpu_too(tmp_path: Path) -> None:
+    """Both find their libraries where nothing may be written and no program may be started."""
+    folder = example("softmax", tmp_path)
+    cases = measured(folder, tmp_path, "--device", "cpu", python=PYTHON)
+    assert {name: (case["status"], case.get("reason")) for name, case in cases.items()} == {
+        name: ("ok", None) for name in ("numpy", "numba-cpu", "torch")}
+    apart = measured(folder, tmp_path / "apart", "--device", "cpu", "--untrusted", python=PYTHON)
+    assert {case["status"] for case in apart.values()} == {"ok"}, apart
+
+
 # ---------------------------------------------------------------------------------------------------------- kernels
 
 
