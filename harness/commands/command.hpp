@@ -21,7 +21,7 @@ namespace convladder {
 
 /// The place of a command in the help, in this order. Hidden commands are for scripts and installers: no help lists
 /// them.
-enum class CommandGroup { look, measure, in_parts, without_a_gpu, judge, hidden };
+enum class CommandGroup { look, folders, measure, in_parts, without_a_gpu, judge, hidden };
 
 /// The words after the program's name, as they were typed.
 using CommandLine = std::vector<std::string>;

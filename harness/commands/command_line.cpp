@@ -47,6 +47,8 @@ const char* group_title(CommandGroup group) {
   switch (group) {
     case CommandGroup::look:
       return "Look";
+    case CommandGroup::folders:
+      return "Problems and kernels of anybody's";
     case CommandGroup::measure:
       return "Measure";
     case CommandGroup::in_parts:

@@ -122,7 +122,7 @@ const ServedRegistration confined_import_registration("serve-confined-import", s
 
 const CommandRegistration import_registration(
     {.name = "import-problems",
-     .group = CommandGroup::measure,
+     .group = CommandGroup::folders,
      .help = "make ladder folders of KernelBench, FlashInfer-Trace, SOL-ExecBench and GPU MODE",
      .footer = kImportFooter,
      .add = command_of<ImportArguments, add_import_options, import_command>});

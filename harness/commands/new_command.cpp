@@ -101,7 +101,7 @@ int run_new(NewArguments& a, const CommandLine& /*command_line*/) {
 }
 
 const CommandRegistration new_registration({.name = "new",
-                                            .group = CommandGroup::measure,
+                                            .group = CommandGroup::folders,
                                             .help = "make a folder for a ladder of your own, which works as it is",
                                             .footer = kNewFooter,
                                             .add = command_of<NewArguments, add_new_options, run_new>});

@@ -243,7 +243,7 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
 }
 
 const CommandRegistration rank_registration({.name = "rank",
-                                             .group = CommandGroup::measure,
+                                             .group = CommandGroup::folders,
                                              .help = "many people's stages for one problem, in order of their speed",
                                              .footer = kRankFooter,
                                              .add = command_of<RankArguments, add_rank_options, rank_command>,

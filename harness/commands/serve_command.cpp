@@ -117,7 +117,7 @@ int serve_command(ServeArguments& a, const CommandLine& /*command_line*/) {
 }
 
 const CommandRegistration serve_registration({.name = "serve",
-                                              .group = CommandGroup::measure,
+                                              .group = CommandGroup::folders,
                                               .help = "judges submissions as they come: JSON lines, a socket, MCP",
                                               .footer = kServeFooter,
                                               .add = command_of<ServeArguments, add_serve_options, serve_command>,

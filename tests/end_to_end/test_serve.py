@@ -308,7 +308,7 @@ def test_from_python(ladder: Path, served: tuple[subprocess.Popen[str], Path], m
 def test_many_submissions_leave_no_trace(ladder: Path, tmp_path: Path) -> None:
     """At most fifty sources in any order: statuses as planted, memory and files flat. Prints the latencies."""
     path = tmp_path / "s"
-    server = started(ladder, path, "--timeout", 0.5, "--limit", 5)
+    server = started(ladder, path, "--timeout", 2, "--limit", 8)
     sources: dict[str, tuple[str, str, str]] = {}
     for i in range(3):  # the same sources with another comment are other sources
         sources |= {f"{name} {i}": (status, f"{text}\n// {i}\n", "cpp") for name, (status, text) in PLANTED.items() if name != "hanger"}
