@@ -27,13 +27,29 @@ std::string joined(const std::vector<std::string>& cells, const std::vector<Text
   return line + '\n';
 }
 
+/// The lines of a cell: broken at spaces, and a word that is wider than its column after a sign of its own.
+std::vector<std::string> cell_lines(const std::string& text, std::size_t width) {
+  constexpr std::string_view kSigns = "=,-_/:";
+  std::vector<std::string> lines;
+  for (std::string line : wrapped(text, width)) {
+    while (shown_width(line) > width && width > 0) {
+      const std::size_t sign = line.find_last_of(kSigns, width - 1);
+      if (sign == std::string::npos) break;
+      lines.push_back(line.substr(0, sign + 1));
+      line.erase(0, sign + 1);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 /// One row as one or more lines.
 std::string row_lines(const std::vector<std::string>& row, const std::vector<TextColumn>& columns,
                       const std::vector<std::size_t>& widths) {
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    cells.push_back(columns[i].number ? std::vector{row[i]} : wrapped(row[i], widths[i]));
+    cells.push_back(columns[i].number ? std::vector{row[i]} : cell_lines(row[i], widths[i]));
     height = std::max(height, cells.back().size());
   }
   std::string lines;

@@ -59,7 +59,11 @@ def test_on_the_cpu_it_is_measured(tmp_path: Path) -> None:
               if "leaves_out" in one and one["family"] == "cpu"]
     assert view["kind"] == "measured" and view["best"] == "streamed-output"
     assert [row["leaves_out"] for row in view["rows"]] == [None, *(one["leaves_out"] for one in listed)]
-    assert all(row["status"] == "ok" and row["median_ns"] > 0 and row["x_time"]["value"] > 0 for row in view["rows"])
+    for row in view["rows"]:
+        if row["status"] == "unsupported":  # on processors with narrower vectors
+            assert row["variant"] == "without-near-copies" and "there are no copies" in row["reason"]
+        else:
+            assert row["status"] == "ok" and row["median_ns"] > 0 and row["x_time"]["value"] > 0
     assert "MEASURED" in done.stdout and max(map(len, done.stdout.replace(str(tmp_path), "").splitlines())) <= 100
 
 

@@ -26,6 +26,14 @@ TEST(TextTable, BreaksTheWidestTextToFit) {
             "block remap\n");
 }
 
+TEST(TextTable, BreaksAWordThatIsWiderThanItsColumn) {
+  EXPECT_EQ(text_table({{"stage", "", false}, {"t", "", true}}, {{"conv1=fused-shifted-rows, conv2", "0.3"}}, 25),
+            "stage                   t\n"
+            "conv1=fused-shifted-  0.3\n"
+            "rows,\n"
+            "conv2\n");
+}
+
 TEST(TextTable, BreaksTitlesOfNumbersToFit) {
   EXPECT_EQ(text_table({{"batch", "", true}, {"memcpy_htod", "", true}, {"cudaFreeHost", "", true}},
                        {{"1", "40.16", "307.19"}}, 22),
