@@ -63,6 +63,8 @@ constexpr std::array<std::string_view, 25> kKept{"PATH",
 
 }  // namespace
 
+std::vector<std::string> program_folders() { return {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"}; }
+
 ProgramSettings compiler_settings(const std::string& compiler, const std::vector<fs::path>& readable,
                                   const fs::path& scratch) {
   ConfinementWish wish;
@@ -70,7 +72,7 @@ ProgramSettings compiler_settings(const std::string& compiler, const std::vector
                 .may_start_processes = true,
                 .may_pin_threads = true,
                 .may_change_attributes = true};  // a linker makes what it wrote a program
-  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  for (const std::string& one : program_folders()) wish.files.start.push_back(one);
   std::error_code error;
   if (const fs::path program = fs::canonical(compiler, error); !error) {
     wish.files.start.push_back(installation(program));

@@ -12,6 +12,9 @@ namespace convladder {
 /// The time limit of one compilation: nvcc takes seconds for a small source, and many times that on a busy machine.
 inline constexpr double kMostCompilingSeconds = 300;
 
+/// The folders of the system's programs, with what these read: for a process that may start some.
+std::vector<std::string> program_folders();
+
 /// The settings for running the compiler at the path `compiler`. It can read the headers, libraries and programs of
 /// this machine, the files installed with the compiler, the paths in the usual variables (CPATH, LIBRARY_PATH,
 /// CUDA_HOME, …) and `readable`; so `#include "/etc/passwd"` and .incbin find nothing that an error message could show.

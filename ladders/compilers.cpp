@@ -15,7 +15,6 @@
 namespace convladder {
 namespace {
 
-constexpr const char* kPython = "/usr/bin/python3";  // others on the path may be without packages
 constexpr std::size_t kShownMessage = 300;
 constexpr int kNewestClang = 25;
 constexpr int kOldestClang = 14;
@@ -56,7 +55,7 @@ std::string find_clang() {
 
 std::string python() {
   const char* const chosen = std::getenv("PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : kPython;
+  return chosen != nullptr && *chosen != '\0' ? chosen : kSystemPython;
 }
 
 std::string find_python() {

@@ -16,6 +16,8 @@ std::string find_nvcc();
 /// The path of clang++, or of clang++-14 or later, found on the path; empty if there is none.
 std::string find_clang();
 
+/// The system's Python. Others on the path may be without packages.
+inline constexpr const char* kSystemPython = "/usr/bin/python3";
 /// The Python that the environment variable PYTHON names, or /usr/bin/python3: a path, or a name on the path.
 std::string python();
 /// Its path; empty if it is nowhere.

@@ -23,7 +23,7 @@ constexpr std::size_t kShared = 2 * kRanks;  // the index after those of grid an
 constexpr const char* kMostInt = "2147483647.";
 constexpr const char* kMostLong = "9007199254740992.";  // 2^53: what a double holds
 
-/// The C++ type of a field, and the least and most of a whole number in it.
+/// The C++ type of a field.
 std::string field_type(const std::string& type) {
   const std::optional<ElementType> element = element_type_of(type);
   return type == "ptr" || !element ? "const void*" : c_type(*element, false);
@@ -297,7 +297,11 @@ std::string LaunchPlan::launch_text(const Launch& launch, const PtxLaunch& compi
         if (argument.kind != field.kind) fail(*launch.line, fmt::format("'{}' is of another kind", field.text));
         return field.text;
       case PtxField::Kind::value:
-        made.push_back({fmt::format("convladder_w{}", made.size()), Expression(field.text, names_), field.type});
+        try {
+          made.push_back({fmt::format("convladder_w{}", made.size()), Expression(field.text, names_), field.type});
+        } catch (const std::invalid_argument& error) {
+          fail(*launch.line, fmt::format("args: {}", error.what()));
+        }
         return fmt::format("({}){}", field_type(field.type), made.back().name);
       case PtxField::Kind::scratch: {
         if (field.bytes <= 0) return "nullptr";
@@ -336,8 +340,11 @@ std::string LaunchPlan::ptx_source(const std::vector<PtxLaunch>& launches, const
   std::string texts;
   std::string entries;
   std::string calls;
+  if (launches.size() != launches_.size()) {
+    fail(*launches_.front().line, fmt::format("{} launches were compiled of {}", launches.size(), launches_.size()));
+  }
   for (std::size_t i = 0; i < launches_.size(); ++i) {
-    const PtxLaunch& compiled = launches.at(i);
+    const PtxLaunch& compiled = launches[i];
     const Launch launch = sized_as(launches_[i], compiled);
     check_parameters(launch, compiled);
     const auto known = std::ranges::find(modules, std::string_view(compiled.ptx));

@@ -18,6 +18,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/folder_links.hpp"
+#include "support/json_text.hpp"
 #include "support/printable.hpp"
 #include "support/sha256.hpp"
 #include "support/text.hpp"
@@ -82,6 +83,13 @@ Json solve_arguments(const LadderProblem& problem, const StageSource& stage) {
   return all;
 }
 
+/// Pairs of names and values as an object.
+Json by_name(const auto& pairs) {
+  Json object = Json::object();
+  for (const auto& [name, value] : pairs) object[name] = value;
+  return object;
+}
+
 /// A list of expressions; null for none.
 Json sizes_or_null(const std::vector<std::string>& sizes) { return sizes.empty() ? Json() : Json(sizes); }
 
@@ -128,7 +136,9 @@ PtxField field_of(const Json& json) {
 PtxLaunch launch_of(const Json& json, const fs::path& scratch) {
   const fs::path file = json.at("ptx").get<std::string>();
   // The module may have written this answer: what it names is a file of its own, and no way to another.
-  if (file.parent_path() != scratch || fs::is_symlink(file)) throw UserError("it left its PTX outside of its folder");
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(fs::symlink_status(file, error));
+  if (file.parent_path() != scratch || !is_file) throw UserError("it left its PTX outside of its folder");
   PtxLaunch launch{.ptx = read_file_text(file.string()),
                    .entry = json.at("entry").get<std::string>(),
                    .grid = texts_of(json.at("grid")),
@@ -194,14 +204,12 @@ const char* array_type(ElementType type) {
 }  // namespace
 
 std::string python_request(const LadderFolder& folder, const StageSource& stage, const fs::path& source,
-                           const std::string& python, const PythonParameters& parameters) {
+                           const std::string& python, const StageDefinitions& parameters) {
   const LadderProblem& problem = folder.problem;
   Json includes = Json::array();
   for (const fs::path& one : folder.include_folders) includes.push_back(one.string());
   Json names = solve_arguments(problem, stage);
   for (const DerivedValue& one : problem.derived) names.push_back(described_number(stage, one.name));
-  Json values = Json::object();
-  for (const auto& [name, value] : parameters) values[name] = value;
   Json launches = Json::array();
   for (const StageLaunch& one : stage.launches) {
     Json arguments;
@@ -211,7 +219,7 @@ std::string python_request(const LadderFolder& folder, const StageSource& stage,
     }
     Json block = sizes_or_null(one.block);
     for (Json& size : block) {  // a parameter's value is known here
-      const auto known = std::ranges::find(parameters, size.get<std::string>(), &PythonParameters::value_type::first);
+      const auto known = std::ranges::find(parameters, size.get<std::string>(), &StageDefinitions::value_type::first);
       if (known != parameters.end()) size = std::to_string(known->second);
     }
     launches.push_back({{"line", one.line},
@@ -227,7 +235,7 @@ std::string python_request(const LadderFolder& folder, const StageSource& stage,
                      {"include_folders", includes},
                      {"target", stage.target},
                      {"python", python},
-                     {"parameters", values},
+                     {"parameters", by_name(parameters)},
                      {"names", names},
                      {"solve", solve_arguments(problem, stage)},
                      {"launches", launches}};
@@ -252,7 +260,8 @@ PythonResult compile_python(const std::string& request, const std::string& pytho
     return {.error = fmt::format("its compiler ended without a result: {}", first_compiler_error(output.messages))};
   }
   try {
-    PythonResult result = result_of(Json::parse(read_file_text(answered.string())), scratch);
+    PythonResult result =
+        result_of(parse_json(read_file_text(answered.string()), "its compiler's result", "a result"), scratch);
     // The module may have written the answer itself. It names nothing that it could not read here.
     const auto is_open = [&](const std::string& path) {
       const FileWish& files = settings.confinement->files;
@@ -274,18 +283,18 @@ PythonResult compile_python(const std::string& request, const std::string& pytho
 }
 
 std::string python_call_source(const LadderProblem& problem, const fs::path& source, const std::string& text,
-                               const PythonParameters& parameters, const PythonResult& result) {
+                               const StageDefinitions& parameters, const PythonResult& result) {
   Json tensors = Json::array();
   for (const LadderTensor& one : problem.tensors) {
     tensors.push_back(
         Json::array({one.name, array_type(one.type), one.shape.size(), one.role == TensorRole::in ? 0 : 1}));
   }
-  Json values = Json::object();
-  for (const auto& [name, value] : parameters) values[name] = value;
-  Json modules = Json::object();
-  for (const auto& [name, file] : result.modules) modules[name] = file;
-  const Json setting{{"modules", modules},  {"source", text},          {"file", source.string()},
-                     {"path", result.path}, {"prefix", result.prefix}, {"parameters", values},
+  const Json setting{{"modules", by_name(result.modules)},
+                     {"source", text},
+                     {"file", source.string()},
+                     {"path", result.path},
+                     {"prefix", result.prefix},
+                     {"parameters", by_name(parameters)},
                      {"tensors", tensors}};
   const auto caller = std::ranges::find(embedded_python_stages(), kCaller, &EmbeddedFile::name);
   // The interpreter reads the dictionary as JSON, since not every text of JSON is one of Python.

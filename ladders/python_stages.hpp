@@ -30,12 +30,9 @@ struct PythonResult {
   std::vector<std::pair<std::string, std::string>> modules = {};  ///< those beside the stage: names and files
 };
 
-/// The parameters that are compiled in, by name and value.
-using PythonParameters = std::vector<std::pair<std::string, int>>;
-
 /// All that the result depends on, besides the files that are read.
 std::string python_request(const LadderFolder& folder, const StageSource& stage, const std::filesystem::path& source,
-                           const std::string& python, const PythonParameters& parameters);
+                           const std::string& python, const StageDefinitions& parameters);
 
 /// Asks: runs the interpreter, confined as a compiler is. It writes in `scratch` only; the program in Python lies in
 /// `cache`. Throws UserError where the cache cannot be written.
@@ -45,6 +42,6 @@ PythonResult compile_python(const std::string& request, const std::string& pytho
 
 /// The C++ source of a library whose `solve` calls that of a stage on the CPU. `text` is the stage's.
 std::string python_call_source(const LadderProblem& problem, const std::filesystem::path& source,
-                               const std::string& text, const PythonParameters& parameters, const PythonResult& result);
+                               const std::string& text, const StageDefinitions& parameters, const PythonResult& result);
 
 }  // namespace convladder

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <system_error>
 
 #include "devices/ptxas_report.hpp"
@@ -109,10 +110,16 @@ fs::path reads_file(const fs::path& library) { return fs::path(library).replace_
 /// The architectures that simulator/gpus asks for and that take the PTX.
 constexpr std::array<const char*, 2> kReportedArchitectures = {"sm_80", "sm_90"};
 
-/// The architectures that ptxas is asked for: that of the PTX alone where no other takes it ("sm_90a").
+/// The architectures that ptxas is asked for: those that take the PTX, or the target alone where no other does
+/// ("sm_90a").
 std::vector<std::string> reported_architectures(const std::string& target) {
-  if (target.ends_with('a') || target.ends_with('f')) return {target};
-  return {kReportedArchitectures.begin(), kReportedArchitectures.end()};
+  const auto number = [](const std::string& architecture) { return std::atoi(architecture.c_str() + 3); };
+  std::vector<std::string> taking;
+  if (is_digit(target.back())) {
+    std::ranges::copy_if(kReportedArchitectures, std::back_inserter(taking),
+                         [&](const std::string& one) { return number(one) >= number(target); });
+  }
+  return taking.empty() ? std::vector{target} : taking;
 }
 
 /// Has ptxas report on PTX files in the folder, and keeps both beside the library.
@@ -145,6 +152,16 @@ bool is_up_to_date(const Place& place) {
     if (begin == std::string::npos || stamp(line.substr(begin + 1)) != line) return false;
   }
   return true;
+}
+
+/// The values of all parameters of the stage, in their order: the first where none is chosen.
+StageDefinitions all_parameters(const StageSource& stage, const StageDefinitions& chosen) {
+  StageDefinitions all;
+  for (const StageParameter& one : stage.parameters) {
+    const auto found = std::ranges::find(chosen, one.name, &StageDefinitions::value_type::first);
+    all.emplace_back(one.name, found == chosen.end() ? one.values.front() : found->second);
+  }
+  return all;
 }
 
 constexpr const char* kIncludes = "#pragma once\n#include <stdint.h>\n";
@@ -259,10 +276,9 @@ void StageBuilder::add_launches(Order& order, const LadderProblem& problem, cons
                                 const StageDefinitions& definitions) {
   // The launches' sizes have to agree with the compiled code, whatever the source's own defaults are.
   std::vector<int> values;
-  for (const StageParameter& one : stage.parameters) {
-    const auto chosen = std::ranges::find(definitions, one.name, &StageDefinitions::value_type::first);
-    values.push_back(chosen == definitions.end() ? one.values.front() : chosen->second);
-    order.words.push_back(fmt::format("-D{}={}", one.name, values.back()));
+  for (const auto& [name, value] : all_parameters(stage, definitions)) {
+    values.push_back(value);
+    order.words.push_back(fmt::format("-D{}={}", name, value));
   }
   const std::string place = printable(order.source.string());
   const LaunchPlan plan(stage, problem, place);
@@ -284,13 +300,7 @@ StageBuild StageBuilder::build_python(const LadderFolder& folder, const StageSou
   if (python.empty()) return {.missing = fmt::format("{} was not found (PYTHON names another)", convladder::python())};
   if (compiler.empty()) return {.missing = "no C++ compiler was found"};
   const fs::path source = fs::absolute(folder.path / stage.file);
-  StageDefinitions parameters;
-  std::vector<int> values;
-  for (const StageParameter& one : stage.parameters) {
-    const auto chosen = std::ranges::find(definitions, one.name, &StageDefinitions::value_type::first);
-    values.push_back(chosen == definitions.end() ? one.values.front() : chosen->second);
-    parameters.emplace_back(one.name, values.back());
-  }
+  const StageDefinitions parameters = all_parameters(stage, definitions);
   Order order{.words = ptx_words(compiler),
               .source = source,
               .libraries = {"-ldl"},
@@ -307,6 +317,8 @@ StageBuild StageBuilder::build_python(const LadderFolder& folder, const StageSou
           python_call_source(folder.problem, source, read_file_text(source.string()), parameters, result);
       return;
     }
+    std::vector<int> values;
+    for (const auto& [name, value] : parameters) values.push_back(value);
     const LaunchPlan plan(stage, folder.problem, printable(source.string()));
     taking.header += plan.first_text();
     taking.generated = plan.ptx_source(result.launches, values);
@@ -470,7 +482,12 @@ std::vector<KernelResources> stage_resources(const StageBuild& build) {
   const fs::path file = report_file(build.library);
   if (build.library.empty() || !fs::exists(file, error)) return {};
   try {
-    return parse_ptxas_report(read_file_text(file.string()));
+    std::vector<KernelResources> resources = parse_ptxas_report(read_file_text(file.string()));
+    // The letter of sm_90a says which instructions there are, and nothing of registers.
+    for (KernelResources& one : resources) {
+      if (!one.architecture.empty() && !is_digit(one.architecture.back())) one.architecture.pop_back();
+    }
+    return resources;
   } catch (const PtxasReportError&) {
     return {};  // from a ptxas that words it differently
   }

@@ -37,9 +37,6 @@ std::vector<std::filesystem::path> files_to_load(const std::filesystem::path& li
 inline constexpr const char* kSolveCall = "convladder_solve";
 inline constexpr const char* kReferenceCall = "convladder_reference";
 
-/// The parameters that are compiled in, by name and value: -DTILE=16.
-using StageDefinitions = std::vector<std::pair<std::string, int>>;
-
 class StageBuilder {
  public:
   /// Makes the folder `cache` where it is missing. Any number of processes may share it. Throws UserError.

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ladders/launch_line.hpp"
@@ -27,6 +28,9 @@
 namespace convladder {
 
 enum class StageLanguage : std::uint8_t { cpp, cuda, ptx, python };
+
+/// The parameters that are compiled in, by name and value: -DTILE=16.
+using StageDefinitions = std::vector<std::pair<std::string, int>>;
 
 /// The architecture that GPU stages are compiled for where their head names none: every later GPU takes its PTX.
 inline constexpr const char* kUsualTarget = "sm_80";

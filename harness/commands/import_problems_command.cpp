@@ -4,21 +4,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/report_script.hpp"
 #include "harness/measure/isolation/case_confinement.hpp"
 #include "harness/measure/isolation/served_process.hpp"
-#include "ladders/compilers.hpp"
-#include "support/errors.hpp"
-#include "support/own_program.hpp"
+#include "ladders/compiler_settings.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -65,30 +60,12 @@ void add_import_options(CLI::App& command, ImportArguments& a) {
 }
 
 int import_command(ImportArguments& a, const CommandLine& /*command_line*/) {
-  const std::filesystem::path program = own_program();
-  const std::optional<std::filesystem::path> script = find_script(program, "import_problems.py");
-  if (!script) {
-    throw UserError(
-        fmt::format("scripts/import_problems.py was not found beside {} or in a folder above it", program.string()));
-  }
-  // -B: the program's folder may be read-only.
-  std::vector<std::string> words = {python(),
-                                    "-B",
-                                    script->string(),
-                                    "--program=" + program.string(),
-                                    "--output=" + a.output,
-                                    "--small-bytes=" + a.small_bytes,
-                                    "--memory=" + a.memory,
-                                    fmt::format("--seconds={}", a.seconds),
-                                    fmt::format("--jobs={}", a.jobs)};
+  std::vector<std::string> words = {"--output=" + a.output, "--small-bytes=" + a.small_bytes, "--memory=" + a.memory,
+                                    fmt::format("--seconds={}", a.seconds), fmt::format("--jobs={}", a.jobs)};
   if (a.audit) words.emplace_back("--audit");
   words.emplace_back("--");  // a source may be called --help
   words.insert(words.end(), a.sources.begin(), a.sources.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execvp(pointers.front(), pointers.data());
-  throw UserError(fmt::format("import-problems: cannot start {}: {}", words.front(), std::strerror(errno)));
+  become_script("import-problems", "import_problems.py", std::move(words), "it needs Python 3 with torch");
 }
 
 std::vector<std::string> listed(const char* variable) {
@@ -105,7 +82,7 @@ int serve_confined_import(int /*socket*/, int /*memory*/, int /*window*/) {
   wish.calls.may_start_programs = true;
   wish.calls.may_start_processes = true;
   wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
-  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  wish.files.start = program_folders();
   for (std::string& one : listed(kReadableVariable)) wish.files.start.push_back(std::move(one));
   wish.files.write = listed(kWritableVariable);
   const Confinement confinement = confine(wish);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <system_error>
 #include <vector>
@@ -63,6 +66,19 @@ std::optional<fs::path> find_script(const fs::path& program, const std::string& 
     if (folder == folder.root_path()) break;
   }
   return std::nullopt;
+}
+
+void become_script(const std::string& command, const std::string& name, std::vector<std::string> words,
+                   const std::string& needs) {
+  const fs::path program = own_program();
+  const std::optional<fs::path> script = find_script(program, name);
+  if (!script) {
+    throw UserError(fmt::format("scripts/{} was not found beside {} or in a folder above it", name, program.string()));
+  }
+  // -B: the program's folder may be read-only.
+  words.insert(words.begin(), {python(), "-B", script->string(), "--program=" + program.string()});
+  execvp(words.front().c_str(), null_terminated(words).data());
+  throw UserError(fmt::format("{}: cannot start {}: {}; {}", command, words.front(), system_error_text(errno), needs));
 }
 
 void draw_record(const fs::path& record) {

@@ -4,12 +4,18 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace convladder {
 
 /// `name` in the folder scripts/ beside the program, in a folder above it, or in share/convladder of one of them, as in
 /// an installed tree. Only where our Python packages lie beside it: other projects have a scripts/report.py as well.
 std::optional<std::filesystem::path> find_script(const std::filesystem::path& program, const std::string& name);
+
+/// Replaces this process by one of the scripts, run by Python with `words`. Throws UserError: "COMMAND: …" where it
+/// cannot be started, with `needs` at the end.
+[[noreturn]] void become_script(const std::string& command, const std::string& name, std::vector<std::string> words,
+                                const std::string& needs);
 
 /// Draws a record's charts and its report beside it and prints where they are; where Python lacks something, one line
 /// says so. A failure here is not the run's fault.

@@ -8,10 +8,16 @@ import os
 
 from stage_errors import StageError
 from stage_parameters import field_of, matched
+from stage_ptx import entry_of, kept
 
 TYPES = {"f16": "Float16", "bf16": "BFloat16", "f32": "Float32", "f64": "Float64", "i8": "Int8", "i16": "Int16", "i32": "Int32",
          "i64": "Int64", "u8": "Uint8", "u16": "Uint16", "u32": "Uint32", "u64": "Uint64"}
 ALIGNMENT = 16  # bytes, of every tensor
+
+
+def left_behind(request):
+    """The files of PTX in the folder where the package leaves what it makes."""
+    return glob.glob(os.path.join(request["scratch"], "*.ptx"))
 
 
 def is_constexpr(parameter):
@@ -51,15 +57,12 @@ def compile_launch(module, kernel, launch, request, number, place):
     space = {"kernel": kernel, "__name__": f"host{number}", "__file__": host}
     with open(host, encoding="utf-8") as text:
         exec(compile(text.read(), host, "exec"), space)  # a file, since the package reads the source of what it compiles
-    before = set(glob.glob(os.path.join(request["scratch"], "*.ptx")))
+    before = set(left_behind(request))
     cute.compile(space["launched"], *given)
-    new = [one for one in glob.glob(os.path.join(request["scratch"], "*.ptx")) if one not in before]
+    new = [one for one in left_behind(request) if one not in before]
     if len(new) != 1:
         raise StageError(f"{place}: the package left {len(new)} files of PTX instead of one")
     with open(new[0], encoding="utf-8") as compiled:
-        ptx = compiled.read().rstrip("\0")
-    with open(new[0], "w", encoding="utf-8") as out:
-        out.write(ptx)
-    entry = next(line.split(".entry")[1].split("(")[0].strip() for line in ptx.splitlines() if ".entry" in line)
-    return {"ptx": new[0], "entry": entry, "grid": None, "block": None, "shared": None,
+        ptx = compiled.read()
+    return {"ptx": kept(ptx, number, request), "entry": entry_of(ptx), "grid": None, "block": None, "shared": None,
             "parameters": [[field_of(arguments[name])] for name in names]}

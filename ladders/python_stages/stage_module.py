@@ -25,23 +25,6 @@ def load(request):
     return module
 
 
-def files_read(request):
-    """The files that the result depends on, besides the stage: modules beside it, and the first file of each package that it has used."""
-    folders = [os.path.dirname(request["source"]), *request["include_folders"]]
-    own = os.path.dirname(os.path.abspath(__file__))
-    standard = sysconfig.get_paths()["stdlib"]
-    files = []
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not file or file == request["source"] or file.startswith(own + os.sep):
-            continue
-        is_beside = any(os.path.abspath(file).startswith(folder + os.sep) for folder in folders)
-        is_package = "." not in name and not (file.startswith(standard) and "-packages" not in file)
-        if is_beside or is_package:
-            files.append(os.path.abspath(file))
-    return sorted(set(files))
-
-
 def modules_beside(request):
     """The modules that lie beside the stage or in its include folders, by name: a confined process may read them, but list no folder."""
     folders = [os.path.dirname(request["source"]), *request["include_folders"]]
@@ -51,6 +34,19 @@ def modules_beside(request):
         if file and file != request["source"] and any(os.path.abspath(file).startswith(folder + os.sep) for folder in folders):
             found[name] = os.path.abspath(file)
     return found
+
+
+def files_read(request):
+    """The files that the result depends on, besides the stage: modules beside it, and the first file of each package that it has used."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    standard = sysconfig.get_paths()["stdlib"]
+    files = set(modules_beside(request).values())
+    for name, module in list(sys.modules.items()):
+        file = os.path.abspath(getattr(module, "__file__", None) or own)
+        is_of_python = file.startswith(standard + os.sep) and "-packages" not in file
+        if "." not in name and file != request["source"] and not file.startswith(own) and not is_of_python:
+            files.add(file)
+    return sorted(files)
 
 
 def interpreter(request):

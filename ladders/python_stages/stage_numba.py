@@ -1,10 +1,7 @@
 """Kernels of Numba's CUDA target: compiled to PTX for a named compute capability, without a driver."""
-import os
-
 from stage_errors import StageError
-from stage_parameters import count, field_of, matched, strides, whole
-
-BYTES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8}
+from stage_parameters import BYTES, count, field_of, matched, strides, whole
+from stage_ptx import capability, entry_of, kept
 
 
 def type_of(argument):
@@ -37,12 +34,7 @@ def compile_launch(module, kernel, launch, request, number, place):
     function = kernel.py_func
     names = list(function.__code__.co_varnames[:function.__code__.co_argcount])
     arguments = matched(names, launch, request, place)
-    capability = int("".join(c for c in request["target"] if c.isdigit()))
     types = tuple(type_of(arguments[name]) for name in names)
-    ptx, _ = cuda.compile_ptx(function, types, cc=divmod(capability, 10), lineinfo=True, device=False)
-    file = os.path.join(request["scratch"], f"kernel{number}.ptx")
-    with open(file, "w", encoding="utf-8") as out:
-        out.write(ptx)
-    entry = next(line.split(".entry")[1].split("(")[0].strip() for line in ptx.splitlines() if ".entry" in line)
-    return {"ptx": file, "entry": entry, "grid": None, "block": None, "shared": "0",
+    ptx, _ = cuda.compile_ptx(function, types, cc=divmod(capability(request), 10), lineinfo=True, device=False)
+    return {"ptx": kept(ptx, number, request), "entry": entry_of(ptx), "grid": None, "block": None, "shared": "0",
             "parameters": [[field] for name in names for field in fields_of(arguments[name])]}

@@ -5,6 +5,8 @@ A field is {"type": TYPE, KIND: …}: "tensor" or "scalar" with a name of proble
 """
 from stage_errors import StageError
 
+BYTES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8}
+
 
 def field_of(argument):
     """The one field of an argument that is passed as it is."""

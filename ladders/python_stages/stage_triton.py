@@ -1,9 +1,9 @@
 """Kernels of Triton and Gluon: compiled to PTX for a named target, without a driver."""
 import inspect
-import os
 
 from stage_errors import StageError
 from stage_parameters import field_of, matched
+from stage_ptx import capability, kept
 
 TYPES = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 # Compiler options that a @parameter of this name sets; elsewhere they are keywords of the launch.
@@ -61,7 +61,7 @@ def compile_launch(module, kernel, launch, request, number, place):
     signature, constants, attributes, passed = {}, {}, {}, []
     for at, name in enumerate(names):
         argument = arguments.get(name)
-        if argument is None or (argument["kind"] == "value" and argument["text"] in ("1",)) or name in fixed:
+        if argument is None or (argument["kind"] == "value" and argument["text"] == "1") or name in fixed:
             value = values[name] if argument is None else number_of(argument, name, parameters, place)
             signature[name] = "constexpr"
             constants[(at,)] = value
@@ -75,20 +75,17 @@ def compile_launch(module, kernel, launch, request, number, place):
         from triton.experimental.gluon._runtime import GluonASTSource
         source_type = GluonASTSource
     source = source_type(fn=kernel, signature=signature, constexprs=constants, attrs=attributes)
-    target = GPUTarget("cuda", int("".join(c for c in request["target"] if c.isdigit())), THREADS_OF_WARP)
+    target = GPUTarget("cuda", capability(request), THREADS_OF_WARP)
     compiled = triton.compile(source, target=target, options=options)
     metadata = compiled.metadata
     if getattr(metadata, "num_ctas", 1) != 1:
         raise StageError(f"{place}: num_ctas is {metadata.num_ctas}: clusters cannot be launched from a folder")
     if getattr(metadata, "tensordesc_meta", None):
         raise StageError(f"{place}: a tensor descriptor is made by the host: make it in the kernel (tl.make_tensor_descriptor)")
-    file = os.path.join(request["scratch"], f"kernel{number}.ptx")
-    with open(file, "w", encoding="utf-8") as out:
-        out.write(compiled.asm["ptx"])
     tail = [{"type": "ptr", "scratch": getattr(metadata, "global_scratch_size", 0) or 0},
             {"type": "ptr", "scratch": getattr(metadata, "profile_scratch_size", 0) or 0}]
     threads = threads_of(compiled.asm["ptx"]) or THREADS_OF_WARP * metadata.num_warps
-    return {"ptx": file, "entry": metadata.name, "grid": None, "block": [str(threads)], "shared": str(metadata.shared),
+    return {"ptx": kept(compiled.asm["ptx"], number, request), "entry": metadata.name, "grid": None, "block": [str(threads)], "shared": str(metadata.shared),
             "parameters": [[field] for field in passed + tail]}
 
 

@@ -3,13 +3,13 @@ import ctypes
 import os
 
 from stage_errors import StageError
-from stage_parameters import field_of, matched, strides, whole
+from stage_parameters import BYTES, field_of, matched, strides, whole
+from stage_ptx import capability, kept
 
 BLOCK = 256  # threads; the kernels walk over all coordinates in steps of the grid
 ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32",
             "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 SIZES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
-BYTES = {"i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4, "i64": 8, "u64": 8, "f64": 8}
 
 
 def structures():
@@ -64,8 +64,9 @@ def compile_launch(module, kernel, launch, request, number, place):
     own = warp.get_module(kernel.module.name)
     own.options.update({"lineinfo": True, "enable_backward": False, "block_dim": BLOCK})
     folder = os.path.join(request["scratch"], f"kernel{number}")
-    architecture = int("".join(c for c in request["target"] if c.isdigit()))
-    files = warp.compile_aot_module(own, arch=architecture, module_dir=folder, use_ptx=True)
+    files = warp.compile_aot_module(own, arch=capability(request), module_dir=folder, use_ptx=True)
+    with open(str(files[0]), encoding="utf-8") as compiled:
+        ptx = compiled.read()
     entry = f"{kernel.get_mangled_name()}_cuda_kernel_forward"
     declared = {one.label: one.type for one in kernel.adj.args}
     arguments = matched(list(declared), launch, request, place)
@@ -73,8 +74,5 @@ def compile_launch(module, kernel, launch, request, number, place):
     size = " * ".join(f"({one})" for one in threads)
     bounds = laid_out(type(structures().launch_bounds_t(tuple([1] * len(threads)))),
                       {"shape": threads, "size": size, "coord_mult": "1", "ndim": len(threads)}, place)
-    file = os.path.join(request["scratch"], f"kernel{number}.ptx")
-    with open(str(files[0]), "rb") as compiled, open(file, "wb") as out:
-        out.write(compiled.read().rstrip(b"\0"))
-    return {"ptx": file, "entry": entry, "grid": [f"div({size} + {BLOCK - 1}, {BLOCK})"], "block": [str(BLOCK)], "shared": "0",
+    return {"ptx": kept(ptx, number, request), "entry": entry, "grid": [f"div({size} + {BLOCK - 1}, {BLOCK})"], "block": [str(BLOCK)], "shared": "0",
             "parameters": [bounds] + [fields_of(arguments[name], declared[name], place, name) for name in declared]}

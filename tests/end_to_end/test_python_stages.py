@@ -142,6 +142,32 @@ def solve(x, y, N):
     assert "elsewhere" in cases["forges"]["reason"]
 
 
+@pytest.mark.parametrize("answer, words", [
+    ({"read": [], "launches": []}, "0 launches were compiled of 1"),
+    ({"read": [], "launches": [{"ptx": "/etc/passwd"}]}, "it left its PTX outside of its folder"),
+    ({"read": [], "launches": [{"ptx": "PTX", "entry": "k", "grid": None, "block": None, "shared": None,
+                                "parameters": [[{"type": "i32", "value": "1 +"}]]}]}, "args: expected a number"),
+    ({"read": [], "launches": [{"ptx": "P" * 5000}]}, "it left its PTX outside of its folder"),
+    ({"read": [7], "launches": []}, "its compiler left a result that cannot be read"),
+    ([[[[]]]], "its compiler"),
+])
+def test_an_answer_that_a_module_forges_is_refused_in_one_line(tmp_path: Path, answer: Any, words: str) -> None:
+    text = f"""# @launch k grid(N)
+import atexit, json, os, sys
+
+def forge():
+    scratch = os.path.dirname(sys.argv[2])
+    open(scratch + "/k.ptx", "w").write(".visible .entry k(.param .u32 n) {{ ret; }}")
+    open(sys.argv[2], "w").write({json.dumps(answer)!r}.replace("PTX", scratch + "/k.ptx"))
+
+atexit.register(forge)
+"""
+    folder = write_ladder(tmp_path / "doubled", None, **{"01_plain.py": NUMPY, "01_forges.py": text})
+    cases = measured(folder, tmp_path, "--device", "simulated")
+    assert cases["forges"]["status"] == "does not compile"
+    assert words in cases["forges"]["reason"] and "\n" not in cases["forges"]["reason"], cases["forges"]["reason"]
+
+
 def test_submissions_in_python_are_ranked(tmp_path: Path) -> None:
     folder = write_ladder(tmp_path / "doubled", None, **{"01_plain.py": NUMPY})
     people = tmp_path / "people"

@@ -1,13 +1,9 @@
 // `convladder report`: records as one page or as a site, drawn by the Python scripts that came with the program.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +14,6 @@
 #include "ladders/compilers.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
-#include "support/own_program.hpp"
 
 namespace convladder {
 namespace {
@@ -94,24 +89,13 @@ void add_report_options(CLI::App& report, ReportArguments& a) {
 int report_command(ReportArguments& arguments, const CommandLine& /*command_line*/) {
   check_report_arguments(arguments);
   for (const std::string& record : arguments.records) refuse_folder_as_record(record);
-  const fs::path program = own_program();
-  const std::optional<fs::path> script = find_script(program, "report.py");
-  if (!script) {
-    throw UserError(fmt::format("scripts/report.py was not found beside {} or in a folder above it", program.string()));
-  }
-  // -B: the program's folder may be read-only.
-  std::vector<std::string> words = {python(), "-B", script->string(), "--program", program.string()};
+  std::vector<std::string> words;
   if (!arguments.base.empty()) words.push_back("--base=" + arguments.base);
   if (!arguments.site.empty()) words.push_back("--site=" + arguments.site);
   for (const std::string& word : output_words(arguments)) words.push_back(word);
   words.emplace_back("--");  // a record may be called --help
   words.insert(words.end(), arguments.records.begin(), arguments.records.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execvp(pointers.front(), pointers.data());
-  throw UserError(fmt::format("report: cannot start {}: {}; it needs Python 3 with matplotlib and Jinja2",
-                              words.front(), std::strerror(errno)));
+  become_script("report", "report.py", std::move(words), "it needs Python 3 with matplotlib and Jinja2");
 }
 
 const CommandRegistration report_registration({.name = "report",

@@ -18,6 +18,7 @@
 #include "harness/measure/isolation/helper_messages.hpp"
 #include "harness/measure/isolation/served_process.hpp"
 #include "harness/measure/isolation/shared_memory.hpp"
+#include "ladders/compiler_settings.hpp"
 #include "ladders/compilers.hpp"
 #include "ladders/stage_build.hpp"
 #include "support/errors.hpp"
@@ -36,7 +37,6 @@ namespace fs = std::filesystem;
 constexpr double kUsualSeconds = 600;  // for a call: nobody waits longer for the check of one output
 constexpr int kMostSeconds = 1'000'000;
 constexpr const char* kSecondsVariable = "CONVLADDER_REFERENCE_SECONDS";
-constexpr const char* kSystemPython = "/usr/bin/python3";
 // For the process that confines itself and becomes Python's.
 constexpr const char* kServerVariable = "CONVLADDER_REFERENCE_SERVER";
 constexpr const char* kFileVariable = "CONVLADDER_REFERENCE_FILE";
@@ -249,7 +249,7 @@ int serve_confined_python(int socket, int memory, int /*window*/) {
   ConfinementWish wish = case_confinement({.readable = {server, file}});
   wish.calls.may_start_programs = true;
   wish.is_shut_to_others = false;  // a program that is started anew is open again anyway
-  wish.files.start = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/gnu/store"};
+  wish.files.start = program_folders();
   confine(wish);
   std::vector<std::string> words{kSystemPython, server, std::to_string(socket), std::to_string(memory)};
   execv(kSystemPython, null_terminated(words).data());
