@@ -89,6 +89,9 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
   for (const ptx::Instruction& instruction : program.kernel->instructions) {
     orders_.push_back(memory_order(instruction.opcode));
     is_product_.push_back(instruction.opcode.starts_with("wgmma.mma"));
+    is_by_proxy_.push_back(is_product_.back() || instruction.opcode.starts_with("cp.async.bulk") ||
+                           instruction.opcode.starts_with("cp.reduce.async.bulk"));
+    has_proxies_ = has_proxies_ || is_by_proxy_.back();
   }
 }
 
@@ -100,6 +103,7 @@ void RaceChecker::enter(const BlockContext& block) {
 
 void RaceChecker::block_begins(const BlockContext& block) {
   enter(block);
+  ++events_;
   forget_shared(now_->shared);
   *now_ = {};
   now_->number = static_cast<std::uint32_t>(block.block_number);
@@ -108,25 +112,9 @@ void RaceChecker::block_begins(const BlockContext& block) {
   now_->clock.fill(1);
 }
 
-void RaceChecker::Clocks::join(const Clocks& other) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], other.to[i]);
-  if (!other.has_some) return;
-  for (int w = 0; w < kMostWarps; ++w) {
-    if (other.some[w] != 0) add_lanes(w, other.some[w], other.some_to[w]);
-  }
-}
-
-/// Two releases of different lanes count as one of both, up to the later clock.
-void RaceChecker::Clocks::add_lanes(int warp, LaneMask lanes, std::uint32_t clock) {
-  if (clock <= to[warp]) return;
-  const bool adds = some_to[warp] > to[warp];
-  some[warp] = lanes | (adds ? some[warp] : 0);
-  some_to[warp] = adds ? std::max(clock, some_to[warp]) : clock;
-  has_some = true;
-}
-
 void RaceChecker::products_met(const BlockContext& block, std::uint32_t warps) {
   enter(block);
+  ++events_;
   Clocks before{};
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
@@ -144,12 +132,13 @@ void RaceChecker::products_committed(const WarpState& warp) {
 
 void RaceChecker::products_waited_for(const WarpState& warp, std::uint32_t left) {
   enter(*warp.block);
+  ++events_;
   const std::uint32_t committed = now_->committed[warp.index];
   if (committed <= left) return;
   const std::uint32_t done = committed - left;
   const auto group = static_cast<std::uint32_t>(warp.index / kWarpsOfGroup);
   Clocks& seen = now_->seen[warp.index];
-  seen.to[kFirstGroup + group] = std::max(seen.to[kFirstGroup + group], done);
+  seen.to[Clocks::kFirstGroup + group] = std::max(seen.to[Clocks::kFirstGroup + group], done);
   auto& before = now_->before_products;
   const auto behind = before.upper_bound({group, done});
   if (behind == before.begin() || std::prev(behind)->first.first != group) return;
@@ -159,17 +148,20 @@ void RaceChecker::products_waited_for(const WarpState& warp, std::uint32_t left)
 }
 
 void RaceChecker::cluster_met(const Cluster& cluster) {
+  ++events_;
   for (const BlockContext* const block : cluster.blocks) {
     OfBlock& of_block = blocks_[block];
     for (int w = 0; w < kMostWarps; ++w) {
       of_block.for_cluster.join(of_block.seen[w]);
       of_block.for_cluster.to[w] = of_block.clock[w]++;
     }
+    note_release(of_block.number, of_block.for_cluster);
   }
 }
 
 void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps) {
   enter(block);
+  ++events_;
   Clocks seen{};
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
@@ -185,6 +177,7 @@ void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps)
 
 void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask lanes) {
   enter(*warp.block);
+  ++events_;
   const int w = warp.index;
   const std::uint32_t now = now_->clock[w]++;
   if ((lanes_of(warp) & ~lanes) == 0) {
@@ -208,6 +201,7 @@ void RaceChecker::warp_synchronized(const WarpState& warp, LaneMask lanes) {
 
 void RaceChecker::lanes_met(const WarpState& warp, LaneMask lanes) {
   enter(*warp.block);
+  ++events_;
   now_->met[warp.index] = {lanes, now_->clock[warp.index]++};
 }
 
@@ -228,21 +222,17 @@ RaceChecker::Clocks RaceChecker::released_by(const WarpState& warp, LaneMask lan
       lanes |= met.lanes;
     }
   }
-  clocks.add_lanes(w, lanes, now);
+  clocks.add_lanes(static_cast<std::size_t>(w), lanes, now);
   return clocks;
 }
 
 void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
   enter(*warp.block);
+  ++events_;
   now_->has_fenced = now_->has_fenced || for_other_blocks;
   now_->has_acquired = now_->has_acquired || (for_other_blocks && now_->has_read);
   now_->seen[warp.index].join(now_->read[warp.index]);
   now_->fenced[warp.index] = released_by(warp, warp.mask);
-}
-
-void RaceChecker::shown_to_asynchronous(const WarpState& warp) {
-  enter(*warp.block);
-  now_->for_asynchronous.join(released_by(warp, warp.mask));
 }
 
 void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
@@ -252,21 +242,35 @@ void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<con
   for (const WarpAccess& source : sources) access(source);
   for (const WarpAccess& destination : destinations) access(destination);
   is_asynchronous_ = false;
-  const auto own = kMostWarps + static_cast<std::size_t>(destinations.front().warp->index);
-  now_->copies[copy].to[own] = now_->clock[own]++;
+  const auto warp = static_cast<std::size_t>(destinations.front().warp->index);
+  Clocks& clocks = now_->copies[copy];
+  for (const std::size_t own : {Clocks::kFirstCopy + warp, Clocks::kFirstLanding + warp}) {
+    clocks.to[own] = now_->clock[own]++;
+  }
 }
 
 void RaceChecker::copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                                std::uint64_t mbarrier) {
   enter(block);
   Clocks& released = &owner == &block ? now_->released_at[kSharedWindow + mbarrier] : now_->for_cluster;
+  ++events_;
   released.join(now_->copies[copy]);
   now_->copies.erase(copy);
+  if (&released == &now_->for_cluster) note_release(now_->number, released);
 }
 
-void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy) {
+void RaceChecker::copy_seen(const WarpState& warp, std::uint64_t copy, bool has_landed) {
   enter(*warp.block);
-  now_->seen[warp.index].join(now_->copies[copy]);
+  ++events_;
+  const auto found = now_->copies.find(copy);
+  if (found == now_->copies.end()) return;
+  Clocks clocks = found->second;
+  if (has_landed) {
+    now_->copies.erase(found);
+  } else {
+    clocks.to[Clocks::kFirstLanding + static_cast<std::size_t>(warp.index)] = 0;
+  }
+  now_->seen[warp.index].join(clocks);
 }
 
 void RaceChecker::arrives(const WarpState& warp, std::uint64_t mbarrier) {
@@ -281,18 +285,23 @@ void RaceChecker::phase_ended(const BlockContext& block, std::uint64_t mbarrier)
 
 void RaceChecker::phase_seen(const WarpState& warp, std::uint64_t mbarrier) {
   enter(*warp.block);
+  ++events_;
   now_->seen[warp.index].join(now_->ended_phases[mbarrier]);
 }
 
 /// Records the order that a strong access at a place establishes.
 void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
+  ++events_;
   const MemoryOrder order = orders_[static_cast<std::size_t>(access.operation->instruction)];
   const bool is_shared = access.space == ptx::Space::shared;
   const int warp = access.warp->index;
   const bool releases = order == MemoryOrder::release || order == MemoryOrder::acquire_release;
   const bool acquires = order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
   const auto released_now = [&] { return releases ? released_by(*access.warp, access.mask) : now_->fenced[warp]; };
-  if (access.kind != AccessKind::load && now_->cluster != nullptr) now_->for_cluster.join(released_now());
+  if (access.kind != AccessKind::load && now_->cluster != nullptr) {
+    now_->for_cluster.join(released_now());
+    note_release(now_->number, now_->for_cluster);
+  }
   if (access.owner != nullptr && access.owner != access.warp->block) return;
   Clocks& released = now_->released_at[is_shared ? kSharedWindow + address : address];
   if (access.kind != AccessKind::store) (acquires ? now_->seen[warp] : now_->read[warp]).join(released);
@@ -304,11 +313,13 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   const Clocks own = released_by(*access.warp, access.mask);
   const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
   std::vector<std::uint32_t>& known = released_[now_->number];
-  known.resize(2 * warps);
+  known.resize(3 * warps);
   for (std::size_t w = 0; w < warps; ++w) {
     known[w] = std::max({known[w], own.to[w], own.some_to[w]});
-    known[warps + w] = std::max(known[warps + w], own.to[kMostWarps + w]);
+    known[warps + w] = std::max(known[warps + w], own.to[Clocks::kFirstCopy + w]);
+    known[2 * warps + w] = std::max(known[2 * warps + w], own.to[Clocks::kFirstLanding + w]);
   }
+  note_release(now_->number, own);
 }
 
 /// Whether another block has released the access.
@@ -317,9 +328,11 @@ bool RaceChecker::is_released(const Access& earlier) const {
   if (found == released_.end()) return false;
   const std::size_t index = clock_index(earlier);
   const std::vector<std::uint32_t>& clocks = found->second;
+  const std::size_t warps = clocks.size() / 3;
   if (index < kMostWarps) return earlier.clock <= clocks[index];
-  if (index >= kFirstGroup) return true;  // products only read, and only shared memory
-  return earlier.clock <= clocks[clocks.size() / 2 + index - kMostWarps];
+  if (index < Clocks::kFirstGroup) return earlier.clock <= clocks[warps + index - Clocks::kFirstCopy];
+  if (index < Clocks::kFirstLanding) return true;  // products only read, and only shared memory
+  return earlier.clock <= clocks[2 * warps + index - Clocks::kFirstLanding];
 }
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
@@ -451,7 +464,8 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
   if (now_->cluster == nullptr) return false;
   for (const BlockContext* const block : now_->cluster->blocks) {
     if (block->block_number != earlier.block) continue;
-    return blocks_.at(block).for_cluster.has(clock_index(earlier), earlier.thread % kLanes, earlier.clock);
+    const LaneMask lane = LaneMask{1} << (earlier.thread % kLanes);
+    return blocks_.at(block).for_cluster.has(clock_index(earlier), lane, earlier.clock);
   }
   return false;
 }
@@ -465,7 +479,8 @@ bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) co
   if (is_foreign_ && earlier.is_asynchronous != 0 && ordered_in_cluster(earlier)) return true;
   const int warp = static_cast<int>(now.thread / kLanes);
   const std::size_t index = clock_index(earlier);
-  if (now_->seen[static_cast<std::size_t>(warp)].has(index, earlier.thread % kLanes, earlier.clock)) return true;
+  const LaneMask lane = LaneMask{1} << (earlier.thread % kLanes);
+  if (now_->seen[static_cast<std::size_t>(warp)].has(index, lane, earlier.clock)) return true;
   if (now_->of_lanes.empty() || index != static_cast<std::size_t>(warp)) return false;
   const auto of_lanes = now_->of_lanes.find(warp);
   if (of_lanes == now_->of_lanes.end()) return false;
@@ -481,6 +496,7 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) {
   now.instruction = static_cast<std::uint32_t>(instruction) & ((1U << 18) - 1);
   now.is_strong = is_strong(access) || guesses_[instruction];
   now.is_asynchronous = is_asynchronous_ || is_product;
+  now.is_landing = is_asynchronous_ && access.space == ptx::Space::global && access.kind != AccessKind::load;
   now.thread = static_cast<unsigned>(access.warp->index * kLanes) & 1023U;
   now.clock = is_product ? now_->committed[access.warp->index] + 1 : now_->clock[clock_index(now)];
   const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
@@ -511,9 +527,10 @@ void RaceChecker::touch(const WarpAccess& access, int lane, const Access& now, c
     return Touch{access, lane, part.byte + (i << part.shift), std::uint64_t{1} << part.shift, now};
   };
   const bool is_load = access.kind == AccessKind::load;
-  const bool needs_fence = is_load && now.is_asynchronous != 0 && access.space == ptx::Space::shared;
+  const bool is_by_proxy = is_by_proxy_[static_cast<std::size_t>(access.operation->instruction)];
+  const bool is_of_map = is_by_proxy && now.is_asynchronous == 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (needs_fence) judge_asynchronous_read(touch_of(i), part.units[i]);
+    if (is_by_proxy) is_of_map ? judge_map(touch_of(i), part.units[i]) : judge_proxies(touch_of(i), part.units[i]);
     const bool is_coming = coming != nullptr && coming[i].clock != 0;
     if (!is_coming && touch_in_order(part.units[i], now, is_load)) [[likely]]
       continue;

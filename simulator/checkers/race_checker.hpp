@@ -22,8 +22,10 @@
 // Products of matrices by four warps (wgmma) read shared memory until a warp of the four has waited for them. By then
 // all that the four did before the product is done as well.
 //
-// Copies in bulk and products read what threads have stored in shared memory only after a fence.proxy.async behind the
-// store. (For data that cp.async has brought this is not asked: nobody writes the fence there.)
+// Copies in bulk and products reach memory through a proxy of their own: what threads have read or written there before
+// is done for them only with a fence.proxy.async in between (proxy_fences.hpp), and a tensor map that the kernel has
+// written needs a release and an acquire of its own. (For data that cp.async has brought no fence is asked: nobody
+// writes one there.) The other way round none is needed: it is part of waiting for the copy.
 //
 // Two lanes that store the same value to the same place in one instruction are in order. Four kinds of races have no
 // effect, and are notes: equal values written twice, numbers that are equal but for their last bits, values in shared
@@ -32,6 +34,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,7 +42,9 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/checkers/proxy_fences.hpp"
 #include "simulator/checkers/value_uses.hpp"
+#include "simulator/checkers/warp_clocks.hpp"
 #include "simulator/instructions/memory/memory_access.hpp"
 #include "simulator/state/access_observer.hpp"
 #include "simulator/state/block_context.hpp"
@@ -61,12 +66,12 @@ class RaceChecker final : public AccessObserver {
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void lanes_met(const WarpState& warp, LaneMask lanes) override;
   void fenced(const WarpState& warp, bool for_other_blocks) override;
-  void shown_to_asynchronous(const WarpState& warp) override;
+  void proxy_fenced(const WarpState& warp, const Operation& operation, const ProxyFence& fence) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                     std::uint64_t mbarrier) override;
-  void copy_seen(const WarpState& warp, std::uint64_t copy) override;
+  void copy_seen(const WarpState& warp, std::uint64_t copy, bool has_landed) override;
   void products_met(const BlockContext& block, std::uint32_t warps) override;
   void products_committed(const WarpState& warp) override;
   void products_waited_for(const WarpState& warp, std::uint32_t left) override;
@@ -77,32 +82,13 @@ class RaceChecker final : public AccessObserver {
   bool is_blind() const { return is_blind_; }
 
  private:
-  static constexpr int kMostWarps = 32;
-  static constexpr int kWarpsOfGroup = 4;
-  static constexpr int kFirstGroup = 2 * kMostWarps;
-  /// For each warp, then for each warp's copies, then for the products of each four warps: the clock up to which its
-  /// accesses are ordered before. A warp's barriers say nothing about its copies and products. The clock of products is
-  /// their group's number, the same for the four warps, whichever of them comes first.
-  static constexpr int kClocks = kFirstGroup + kMostWarps / kWarpsOfGroup;
-  struct Clocks {
-    std::array<std::uint32_t, kClocks> to{};
-    /// Some lanes of a warp may have released more: the clock up to which they have, by warp.
-    std::array<std::uint32_t, kMostWarps> some_to{};
-    std::array<LaneMask, kMostWarps> some{};
-    bool has_some = false;
-
-    void join(const Clocks& other);
-    void add_lanes(int warp, LaneMask lanes, std::uint32_t clock);
-    bool has(std::size_t index, const unsigned lane, std::uint32_t clock) const {
-      if (clock <= to[index]) return true;
-      return has_some && index < kMostWarps && clock <= some_to[index] && (some[index] >> lane & 1U) != 0;
-    }
-  };
+  using Clocks = WarpClocks;
 
   /// One access of a thread. `clock` is its warp's clock; 0 means no access.
   struct Access {
     std::uint32_t block = 0;
-    std::uint32_t clock = 0;
+    std::uint32_t clock : 31 = 0;
+    std::uint32_t is_landing : 1 = 0;  ///< what a copy of a group writes: its thread may have waited for its reads only
     std::uint32_t instruction : 18 = 0;
     std::uint32_t is_disputed : 1 = 0;      ///< a write that raced with a write of another value: see disputes_
     std::uint32_t is_repeated : 1 = 0;      ///< a write that raced with one of the same value: see repeated_
@@ -154,7 +140,8 @@ class RaceChecker final : public AccessObserver {
   std::size_t clock_index(const Access& access) const {
     const unsigned warp = access.thread / kLanes;
     if (access.is_asynchronous == 0) return warp;
-    return is_product_[access.instruction] ? kFirstGroup + warp / kWarpsOfGroup : kMostWarps + warp;
+    if (access.is_landing != 0) return Clocks::kFirstLanding + warp;
+    return is_product_[access.instruction] ? Clocks::kFirstGroup + warp / kWarpsOfGroup : Clocks::kFirstCopy + warp;
   }
   inline bool ordered(const Access& earlier, const Access& now) const;
   bool is_before_all(const Access& earlier, const Access& now) const {
@@ -183,19 +170,29 @@ class RaceChecker final : public AccessObserver {
   void judge_readers(const Touch& touch, const Unit& unit);
   void meet_coming(const Touch& touch, Access& coming);
   bool is_released(const Access& earlier) const;
+  void note_release(std::uint32_t block, const Clocks& clocks);
 
-  // The other half, in race_effects.cpp: whether a race has an effect.
+  // In race_proxies.cpp: whether an access is there for another proxy.
+  std::uint64_t time_of_release(const Access& earlier) const;
+  const Shown& shown_before(const ProxyFences& fences, const Touch& touch);
+  bool is_shown(const Access& earlier, const Shown& shown, const ProxyFences* of_its_block) const;
+  void judge_proxies(const Touch& touch, const Unit& unit);
+  void judge_map(const Touch& touch, const Unit& unit);
+  void report_fence(const Touch& touch, const Access& earlier, const char* hazard, const char* fence, int other,
+                    const std::string& why_note);
+
+  // In race_effects.cpp: whether a race has an effect.
   void judge_read_after_write(const Touch& touch, const Unit& unit);
   WriteRace judge_write_after_write(const Touch& touch, const Unit& unit, Access& now);
   bool has_met_since(const Access& reader, const Touch& touch) const;
-  void judge_asynchronous_read(const Touch& touch, const Unit& unit);
   void judge_write_after_read(const Touch& touch, const Access& reader, const Unit& unit);
   bool have_loaded_together(const Access& one, const Access& other) const;
-  void report(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
+  void report(const Touch& touch, const Access& earlier, const std::string& hazard, const std::string& why_note);
   Pending pending(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note);
   void confirm(const Pending& race);
-  Finding describe(const Touch& touch, const Access& earlier, const char* hazard) const;
+  Finding describe(const Touch& touch, const Access& earlier, const std::string& hazard) const;
   FindingSite site_of(const Touch& touch, const Access& earlier) const;
+  std::string line_text(const Touch& touch, int instruction) const;
   void settle(const Unit& unit, bool is_read);
   void store_late_values(const WarpAccess& access);
   void forget_shared(const std::vector<Unit>& units);
@@ -214,6 +211,8 @@ class RaceChecker final : public AccessObserver {
   std::vector<MemoryOrder> orders_;  ///< by instruction
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
   std::vector<bool> is_product_;     ///< by instruction: wgmma
+  std::vector<bool> is_by_proxy_;    ///< by instruction: copies in bulk and products
+  bool has_proxies_ = false;         ///< whether there is any of these
   unsigned shared_shift_;  ///< a unit of shared memory has 1 << shift bytes: 4, or 1 where a kernel uses narrower types
   std::map<std::uint64_t, Piece> pieces_;  // by beginning
   Piece* last_piece_ = nullptr;
@@ -242,6 +241,20 @@ class RaceChecker final : public AccessObserver {
   /// For each lane of a warp: the clock up to which each lane's accesses are ordered before.
   using OfLanes = std::array<std::array<std::uint32_t, kLanes>, kLanes>;
 
+  /// What the fences before the last asynchronous access of this warp have shown.
+  struct LastShown {
+    const ProxyFences* fences = nullptr;
+    std::uint64_t events = 0;
+    int warp = 0;
+    int lane = 0;
+    Shown shown;
+  };
+  /// A release of a block to others: what it had done by then.
+  struct Release {
+    std::uint64_t time = 0;
+    Clocks clocks;
+  };
+
   /// The state that belongs to one block.
   struct OfBlock {
     std::uint32_t number = 0;
@@ -249,13 +262,12 @@ class RaceChecker final : public AccessObserver {
     std::vector<Unit> shared;
     std::vector<Access> coming;  ///< by unit of shared memory: a copy that is on its way there; empty before the first
     std::array<Clocks, kMostWarps> seen{};  ///< the clocks that each warp has seen
-    std::array<std::uint32_t, kClocks> clock{};
+    std::array<std::uint32_t, Clocks::kCount> clock{};
     std::map<std::uint64_t, Clocks> copies;        ///< by number: the clocks that come with having seen the copy
     std::map<std::uint64_t, Clocks> released_at;   ///< by place; shared places are those in their window
     std::map<std::uint64_t, Clocks> ended_phases;  ///< by mbarrier: released by its arrivals up to its last phase's end
     std::array<Clocks, kMostWarps> fenced{};       ///< the clocks that each warp's strong writes release
     std::array<Clocks, kMostWarps> read{};         ///< the clocks that each warp's next fence acquires
-    Clocks for_asynchronous{};                     ///< the clocks of stores that copies and products may read
     Clocks for_cluster{};                          ///< the clocks ordered before all that its cluster does from now on
     std::array<std::uint32_t, kMostWarps> committed{};  ///< groups of products, by warp
     /// By group of warps and number of a group of products: what the four have done before the last of them.
@@ -286,6 +298,11 @@ class RaceChecker final : public AccessObserver {
   /// By block: the clocks up to which its accesses are ordered before those of blocks that acquire, of its warps and
   /// then of their copies.
   std::map<std::uint32_t, std::vector<std::uint32_t>> released_;
+  std::map<std::uint32_t, BlockProxyFences> fences_;       ///< by block
+  std::map<std::uint32_t, std::deque<Release>> releases_;  ///< by block, in order; of kernels with proxies
+  std::uint64_t time_ = 0;                                 ///< releases to other blocks, and fences between proxies
+  std::uint64_t events_ = 0;                               ///< changes of what any warp has seen, and fences
+  LastShown last_shown_;
 };
 
 inline bool RaceChecker::ordered(const Access& earlier, const Access& now) const {

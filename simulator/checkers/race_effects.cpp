@@ -42,19 +42,26 @@ FindingSite RaceChecker::site_of(const Touch& touch, const Access& earlier) cons
   return {Checker::race, touch.access.operation->instruction, kind};
 }
 
-Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const char* hazard) const {
+/// The line of another instruction, with its file if that is not the one of the access.
+std::string RaceChecker::line_text(const Touch& touch, int instruction) const {
+  const auto places = [this](int of) {
+    return places_of(*program_.module, program_.kernel->instructions[static_cast<std::size_t>(of)].source);
+  };
+  const std::vector<SourcePlace> own = places(touch.access.operation->instruction);
+  const std::vector<SourcePlace> other = places(instruction);
+  if (other.empty()) {
+    return fmt::format("PTX line {}",
+                       program_.kernel->instructions[static_cast<std::size_t>(instruction)].position.line);
+  }
+  const bool is_of_own_file = !own.empty() && own[0].file == other[0].file;
+  return is_of_own_file ? fmt::format("line {}", other[0].line) : place_text(other[0]);
+}
+
+Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const std::string& hazard) const {
   const WarpAccess& access = touch.access;
   const BlockContext& block = *access.warp->block;
   const ptx::Instruction& other = program_.kernel->instructions[earlier.instruction];
   const Dim3& size = block.block_size;
-  const std::vector<SourcePlace> other_places = places_of(*program_.module, other.source);
-  const auto own_places = places_of(
-      *program_.module, program_.kernel->instructions[static_cast<std::size_t>(access.operation->instruction)].source);
-  const bool is_of_own_file =
-      !own_places.empty() && !other_places.empty() && own_places[0].file == other_places[0].file;
-  const std::string other_line = other_places.empty() ? fmt::format("PTX line {}", other.position.line)
-                                 : is_of_own_file     ? fmt::format("line {}", other_places[0].line)
-                                                      : place_text(other_places[0]);
   const std::string other_thread = fmt::format("thread ({}, {}, {})", earlier.thread % size.x,
                                                earlier.thread / size.x % size.y, earlier.thread / (size.x * size.y));
   const std::string who = earlier.block != touch.now.block
@@ -66,9 +73,10 @@ Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const c
   const std::string where = allocation != nullptr
                                 ? fmt::format("byte {} of '{}'", address - allocation->begin, allocation->label)
                                 : fmt::format("offset {} of shared memory", address);
-  Finding finding = block.finding_at(
-      *access.warp, *access.operation, touch.lane, Checker::race,
-      fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode, other_line, who));
+  Finding finding =
+      block.finding_at(*access.warp, *access.operation, touch.lane, Checker::race,
+                       fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode,
+                                   line_text(touch, static_cast<int>(earlier.instruction)), who));
   finding.space = is_global ? "global" : "shared";
   finding.address = address;
   if (allocation != nullptr) finding.allocation = allocation->label;
@@ -76,7 +84,8 @@ Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const c
 }
 
 /// Adds a finding, or, if `why_note` says why it has no effect, a note.
-void RaceChecker::report(const Touch& touch, const Access& earlier, const char* hazard, const std::string& why_note) {
+void RaceChecker::report(const Touch& touch, const Access& earlier, const std::string& hazard,
+                         const std::string& why_note) {
   FindingSite site = site_of(touch, earlier);
   if (!why_note.empty()) site.severity = Severity::note;
   findings_.add(site, touch.access.warp->block->block_number, 1, [&] {
@@ -259,17 +268,6 @@ void RaceChecker::judge_read_after_write(const Touch& touch, const Unit& unit) {
   const LaneMask users = uses->reaches_lanes ? ~LaneMask{0} : LaneMask{1} << touch.lane;
   now_->late_loads.push_back({touch.access.operation->instruction, touch.access.warp->index, users,
                               pending(touch, earlier, kReadAfterWrite, kUnused)});
-}
-
-/// A copy or product that reads shared memory in order with the last store there, of which it may see nothing
-/// nevertheless (PTX ISA 9.0, 8.6 and 9.7.13.4: proxies).
-void RaceChecker::judge_asynchronous_read(const Touch& touch, const Unit& unit) {
-  const Access& writer = unit.writer;
-  if (writer.clock == 0 || writer.block != touch.now.block || writer.is_asynchronous != 0) return;
-  if (now_->for_asynchronous.has(clock_index(writer), writer.thread % kLanes, writer.clock)) return;
-  if (program_.kernel->instructions[writer.instruction].opcode.starts_with("cp.async")) return;
-  if (!ordered(writer, touch.now)) return;  // a race in any case
-  report(touch, writer, "read after write, without fence.proxy.async,", "");
 }
 
 /// Whether the reader's lane and the one of the touch, of one warp, have exchanged anything since.

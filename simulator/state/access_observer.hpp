@@ -37,6 +37,16 @@ struct WarpAccess {
   StoredData data{};                    ///< none: the data of a store is in its registers, or not known
 };
 
+/// A fence between the proxies through which memory is reached (fence.proxy): the accesses of threads that it shows to
+/// asynchronous copies and products, and to copies by tensor map.
+struct ProxyFence {
+  bool shared = false;         ///< to asynchronous accesses to shared memory
+  bool global = false;         ///< to asynchronous accesses to global memory
+  bool releases_maps = false;  ///< writes of tensor maps, to those who acquire them
+  bool acquires_map = false;   ///< what has been released of the tensor map at `map`, to the thread's own copies
+  std::uint64_t map = 0;
+};
+
 /// Observes a launch. Called on the host thread that runs the blocks, of which an observed launch has only one.
 class AccessObserver {
  public:
@@ -66,9 +76,8 @@ class AccessObserver {
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, for a fence of
   /// gpu or system scope (membar.gl), for those of other blocks.
   virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
-  /// All that the warp's lanes have stored in shared memory so far, and seen of others, is there for copies and
-  /// products that read it asynchronously (fence.proxy.async).
-  virtual void shown_to_asynchronous(const WarpState& /*warp*/) {}
+  /// All that the warp's lanes have done so far, and seen of others, is there for another proxy.
+  virtual void proxy_fenced(const WarpState& /*warp*/, const Operation& /*operation*/, const ProxyFence& /*fence*/) {}
   /// A lane begins a copy that takes effect later: from now on it may read its sources (a store has none) and write its
   /// destinations, of which there is at least one. `copy` is its number, from 1 on in each block.
   virtual void copy_begins(std::span<const WarpAccess> /*sources*/, std::span<const WarpAccess> /*destinations*/,
@@ -78,8 +87,8 @@ class AccessObserver {
   /// A copy of a block arrives at the mbarrier at this offset in shared memory of `owner`.
   virtual void copy_arrives(const BlockContext& /*block*/, std::uint64_t /*copy*/, const BlockContext& /*owner*/,
                             std::uint64_t /*mbarrier*/) {}
-  /// The warp has waited for the copy, at least for its source to be read.
-  virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/) {}
+  /// The warp has waited for the copy, or, if it has not landed, only for its source to be read.
+  virtual void copy_seen(const WarpState& /*warp*/, std::uint64_t /*copy*/, bool /*has_landed*/) {}
   /// The warp commits a group of products of matrices (wgmma), which read shared memory until somebody has waited.
   virtual void products_committed(const WarpState& /*warp*/) {}
   /// The warps of a group (a bit for each) make a product together: what they did before is done when it is.

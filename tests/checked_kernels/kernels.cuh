@@ -1,5 +1,17 @@
-// The place of a thread, and mbarriers by hand, for the checked kernels.
+// The place of a thread, and mbarriers and copies in bulk by hand, for the checked kernels. What a mark may name is a
+// macro, so that its line is the kernel's.
 #pragma once
+
+#define BULK_LOAD(to, from, bytes, barrier)                                                                     \
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"( \
+                   shared_address(to)),                                                                         \
+               "l"(from), "r"(static_cast<int>(bytes)), "r"(shared_address(barrier))                            \
+               : "memory")
+#define BULK_STORE(to, from, bytes)                                                                                \
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), \
+               "r"(static_cast<int>(bytes))                                                                        \
+               : "memory");                                                                                        \
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 
 namespace {
 
@@ -24,5 +36,7 @@ __device__ inline void barrier_wait(unsigned long long* barrier, int parity) {
       "r"(parity)
       : "memory");
 }
+/// What threads have read and written in shared memory is done for copies in bulk and products behind it.
+__device__ inline void fence_for_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 }  // namespace

@@ -155,6 +155,7 @@ __global__ void bulk_copies_with_expected_bytes(const float* in, float* out, int
     if (used < 0) continue;
     barrier_wait(&full[used % kStages], used / kStages & 1);
     sum += tiles[used % kStages][127 - t];
+    fence_for_copies();
     __syncwarp();
     if (t % 32 == 0) barrier_arrive(&empty[used % kStages]);
   }

@@ -240,6 +240,7 @@ __global__ void a_copy_that_a_barrier_counts(const float* in, float* out, int n)
     }
     bar.wait(std::move(token));
     sum += tile[127 - t];
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     __syncthreads();
   }
   out[index_of_thread()] = sum;
@@ -333,6 +334,7 @@ __global__ void an_elected_lane_loads_for_all(const float* in, float* out, int n
   for (int tile = 0; tile < kTiles; ++tile) {
     barrier_wait(&full[tile % 2], tile / 2 & 1);
     sum += tiles[tile % 2][127 - t];
+    fence_for_copies();
     __syncthreads();
     if (tile + 2 < kTiles) load(tile + 2);
   }
@@ -365,6 +367,7 @@ __global__ void __cluster_dims__(2) one_copy_for_two_blocks(const float* in, flo
     }
     barrier_wait(&full, step & 1);
     sum += tile[127 - t];
+    fence_for_copies();
     cluster.sync();  // both have read it
   }
   out[index_of_thread()] = sum;
@@ -399,6 +402,7 @@ __global__ void __cluster_dims__(2) two_blocks_free_stages_for_each_other(const 
     } else if (t >= 32) {
       barrier_wait(&full[stage], tile / 2 & 1);
       sum += stages[stage][127 - t];
+      fence_for_copies();
       __syncwarp();
       if (t % 32 < 2) {  // a lane for each block
         asm volatile(

@@ -131,7 +131,7 @@ void wait_group(WarpState& warp, const Operation& operation) {
     warp.block->bulk_groups.wait(warp.index * kLanes + lane, static_cast<std::uint64_t>(operation.offset),
                                  operation.detail == 1, [&](const BulkWrite& write) {
                                    for (AccessObserver* const observer : warp.block->observers) {
-                                     observer->copy_seen(warp, write.number);
+                                     observer->copy_seen(warp, write.number, operation.detail == 0);
                                    }
                                  });
   });

@@ -1,8 +1,8 @@
 // Memory ordering (PTX ISA 9.0, 9.7.13.4: membar, fence). Accesses take effect at once here, so a fence has nothing
-// to do but inform observers. Of the fences between proxies they are told of those that show shared memory to
-// asynchronous copies and products; the others order accesses that the simulated device does not distinguish.
+// to do but inform observers.
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string_view>
 
@@ -21,8 +21,30 @@ void fence(WarpState& warp, const Operation& /*operation*/) {
   for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
 }
 
-void fence_for_asynchronous(WarpState& warp, const Operation& /*operation*/) {
-  for (AccessObserver* const observer : warp.block->observers) observer->shown_to_asynchronous(warp);
+/// Bits of Operation::detail.
+enum ProxyDetail { kShared = 1, kGlobal = 2, kReleasesMaps = 4 };
+
+void fence_proxies(WarpState& warp, const Operation& operation) {
+  ProxyFence fence;
+  fence.shared = (operation.detail & kShared) != 0;
+  fence.global = (operation.detail & kGlobal) != 0;
+  fence.releases_maps = (operation.detail & kReleasesMaps) != 0;
+  for (AccessObserver* const observer : warp.block->observers) observer->proxy_fenced(warp, operation, fence);
+}
+
+/// Operand: the tensor map's address.
+void acquire_map(WarpState& warp, const Operation& operation) {
+  if (warp.block->observers.empty()) return;
+  const auto* const maps = warp.read<std::uint64_t>(operation.operands[0]);
+  WarpState lanes = warp;
+  for (LaneMask left = warp.mask; left != 0; left &= ~lanes.mask) {
+    ProxyFence fence;
+    fence.acquires_map = true;
+    fence.map = maps[std::countr_zero(left)];
+    lanes.mask = 0;
+    for_each_lane(left, [&](int lane) { lanes.mask |= LaneMask{maps[lane] == fence.map} << lane; });
+    for (AccessObserver* const observer : warp.block->observers) observer->proxy_fenced(lanes, operation, fence);
+  }
 }
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
@@ -51,20 +73,38 @@ bool decode_thread_fence(InstructionDecoder& decoder, const Words& words) {
 /// "fence.mbarrier_init.release.cluster".
 bool decode_proxy_fence(InstructionDecoder& decoder, const Words& words) {
   const std::string_view opcode = decoder.instruction().opcode;
-  std::size_t operands = 0;
+  const auto& operands = decoder.instruction().operands;
+  Operation operation;
+  operation.handler = fence_proxies;
   if (words.size() > 2 && words[2] == "tensormap::generic") {
     if (words.size() != 5 || !is_one_of(words[3], {"acquire", "release"})) return false;
-    operands = words[3] == "acquire" ? 2 : 0;
-  } else if (words.size() > 2 && words[2] == "async::generic") {
+    const bool acquires = words[3] == "acquire";
+    decoder.expect_operands(acquires ? 2 : 0);
+    if (acquires) {
+      operation.handler = acquire_map;
+      operation.operands[0] = decoder.whole_address(operands[0], ptx::Space::generic);
+    } else {
+      operation.detail = kReleasesMaps;
+    }
+    decoder.emit(operation);
+    return true;
+  }
+  if (words.size() > 2 && words[2] == "async::generic") {
     if (words.size() != 6 || !words[4].starts_with("sync_restrict::shared::")) return false;
-  } else if (!is_one_of(opcode, {"fence.proxy.alias", "fence.proxy.async", "fence.proxy.async.global",
-                                 "fence.proxy.async.shared::cta", "fence.proxy.async.shared::cluster",
-                                 "membar.proxy.alias", "fence.mbarrier_init.release.cluster"})) {
+    operation.detail = kShared;
+  } else if (opcode == "fence.proxy.async") {
+    operation.detail = kShared | kGlobal;
+  } else if (opcode == "fence.proxy.async.global") {
+    operation.detail = kGlobal;
+  } else if (is_one_of(opcode, {"fence.proxy.async.shared::cta", "fence.proxy.async.shared::cluster"})) {
+    operation.detail = kShared;
+  } else if (is_one_of(opcode, {"fence.proxy.alias", "membar.proxy.alias", "fence.mbarrier_init.release.cluster"})) {
+    operation.handler = do_nothing;
+  } else {
     return false;
   }
-  decoder.expect_operands(operands);
-  const bool is_for_asynchronous = words.size() > 2 && words[2].starts_with("async") && words.back() != "global";
-  decoder.emit(is_for_asynchronous ? fence_for_asynchronous : do_nothing, {});
+  decoder.expect_operands(0);
+  decoder.emit(operation);
   return true;
 }
 

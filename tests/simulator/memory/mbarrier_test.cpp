@@ -283,7 +283,11 @@ TEST(SimulatedBulkCopy, CheckersSeeWhoHasWaited) {
       "@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [16], [%rd2+256], 256, [0];\n";
   const std::string twice = initialize(1) + kBulkLoad + wait("W", 0) + read;
   EXPECT_THAT(problems(twice + again + wait("V", 1) + "ret;", 64), testing::Contains(HasSubstr("write after read")));
-  EXPECT_THAT(problems(twice + "bar.sync 0;\n" + again + wait("V", 1) + read + "ret;", 64), IsEmpty());
+  EXPECT_THAT(problems(twice + "bar.sync 0;\n" + again + wait("V", 1) + "ret;", 64),
+              testing::Contains(HasSubstr("write after read, without fence.proxy.async.shared::cta")));
+  for (const char* const between : {"fence.proxy.async; bar.sync 0;\n", "bar.sync 0; fence.proxy.async;\n"}) {
+    EXPECT_THAT(problems(twice + between + again + wait("V", 1) + read + "ret;", 64), IsEmpty());
+  }
   // The source of a copy is read until the group has been waited for.
   const std::string store =
       "mov.u32 %r4, 3; shl.b32 %r2, %r1, 2; st.shared.u32 [%r2], %r4; fence.proxy.async; bar.sync 0;\n"
