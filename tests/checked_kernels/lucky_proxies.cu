@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__device__ float tile_of_blocks[4][kThreads];
+__device__ alignas(128) float tile_of_blocks[4][kThreads];
 __device__ unsigned flag_of_block[4];
 
 }  // namespace
@@ -278,7 +278,7 @@ __global__ void only_the_source_has_been_waited_for(const float* in, float* out,
   if (t != 0) return;
   BULK_STORE(out + blockIdx.x * kThreads, tile, sizeof tile);  // <- racecheck
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-  tile[0] = out[blockIdx.x * kThreads + 3];  // <- racecheck
+  tile[0] = out[blockIdx.x * kThreads + 3];  // <- racecheck initcheck
   out[blockIdx.x * kThreads] = tile[0];      // <- racecheck
 }
 
