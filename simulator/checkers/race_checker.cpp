@@ -88,6 +88,10 @@ RaceChecker::RaceChecker(const Program& program, const std::set<std::uint64_t>& 
   for (const std::uint64_t begin : written_allocations) pieces_[begin] = {begin, begin, {}};
   for (const ptx::Instruction& instruction : program.kernel->instructions) {
     orders_.push_back(memory_order(instruction.opcode));
+    scopes_.push_back(memory_scope(instruction.opcode));
+    const auto number = static_cast<int>(orders_.size()) - 1;
+    const bool is_load = instruction.opcode.starts_with("ld.");
+    is_data_.push_back(is_load && is_volatile(instruction.opcode) && !decides_way(*program.kernel, number));
     is_product_.push_back(instruction.opcode.starts_with("wgmma.mma"));
     is_by_proxy_.push_back(is_product_.back() || instruction.opcode.starts_with("cp.async.bulk") ||
                            instruction.opcode.starts_with("cp.reduce.async.bulk"));
@@ -163,14 +167,17 @@ void RaceChecker::barrier_passed(const BlockContext& block, std::uint32_t warps)
   enter(block);
   ++events_;
   Clocks seen{};
+  KnownReleases::Pointer read;
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
     seen.join(now_->seen[w]);
     seen.to[w] = std::max(seen.to[w], now_->clock[w]);
+    read = KnownReleases::joined(read, now_->read_of_others[w]);
   }
   for (int w = 0; w < kMostWarps; ++w) {
     if (((warps >> w) & 1U) == 0) continue;
     now_->seen[w] = seen;
+    now_->read_of_others[w] = read;
     ++now_->clock[w];
   }
 }
@@ -226,13 +233,18 @@ RaceChecker::Clocks RaceChecker::released_by(const WarpState& warp, LaneMask lan
   return clocks;
 }
 
-void RaceChecker::fenced(const WarpState& warp, bool for_other_blocks) {
+void RaceChecker::fenced(const WarpState& warp, const Operation& operation, bool for_other_blocks) {
   enter(*warp.block);
   ++events_;
-  now_->has_fenced = now_->has_fenced || for_other_blocks;
-  now_->has_acquired = now_->has_acquired || (for_other_blocks && now_->has_read);
-  now_->seen[warp.index].join(now_->read[warp.index]);
+  Clocks& seen = now_->seen[warp.index];
+  seen.join(now_->read[warp.index]);
+  if (for_other_blocks) {
+    seen.others = KnownReleases::joined(seen.others, std::exchange(now_->read_of_others[warp.index], nullptr));
+  }
   now_->fenced[warp.index] = released_by(warp, warp.mask);
+  if (!for_other_blocks) return;
+  now_->wide_fences.add(
+      warp.index, {warp.mask, now_->clock[warp.index], operation.instruction, {now_->fenced[warp.index], ++time_}});
 }
 
 void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
@@ -306,33 +318,104 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   Clocks& released = now_->released_at[is_shared ? kSharedWindow + address : address];
   if (access.kind != AccessKind::store) (acquires ? now_->seen[warp] : now_->read[warp]).join(released);
   if (access.kind != AccessKind::load) released.join(released_now());
-  if (is_shared) return;
-  now_->has_read = now_->has_read || access.kind != AccessKind::store;
-  now_->has_acquired = now_->has_acquired || (now_->has_read && (acquires || now_->has_fenced));
-  if (!releases && !now_->has_fenced) return;
-  const Clocks own = released_by(*access.warp, access.mask);
-  const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
-  std::vector<std::uint32_t>& known = released_[now_->number];
-  known.resize(3 * warps);
-  for (std::size_t w = 0; w < warps; ++w) {
-    known[w] = std::max({known[w], own.to[w], own.some_to[w]});
-    known[warps + w] = std::max(known[warps + w], own.to[Clocks::kFirstCopy + w]);
-    known[2 * warps + w] = std::max(known[2 * warps + w], own.to[Clocks::kFirstLanding + w]);
-  }
-  note_release(now_->number, own);
+  if (!is_shared) order_between_blocks(access, address);
 }
 
-/// Whether another block has released the access.
-bool RaceChecker::is_released(const Access& earlier) const {
-  const auto found = released_.find(earlier.block);
-  if (found == released_.end()) return false;
+/// What a strong access of a scope beyond the block releases to other blocks: everything so far, if it is a release by
+/// itself, and otherwise what wide fences before it have shown.
+const RaceChecker::Clocks& RaceChecker::released_wide(const WarpAccess& access) {
+  if (wide_) return *wide_;
+  const MemoryOrder order = orders_[static_cast<std::size_t>(access.operation->instruction)];
+  const int warp = access.warp->index;
+  const FencePoint here{now_->seen[warp], warp, access.mask | now_->met[warp].lanes};
+  wide_ = now_->wide_fences.empty() ? Clocks{} : now_->wide_fences.before(here).clocks;
+  if (order == MemoryOrder::release || order == MemoryOrder::acquire_release) {
+    wide_->join(released_by(*access.warp, access.mask));
+  }
+  const std::size_t warps = (access.warp->block->block_size.count() + kLanes - 1) / kLanes;
+  Reached reached(3 * warps);
+  for (std::size_t w = 0; w < warps; ++w) {
+    reached[w] = std::max(wide_->to[w], wide_->some_to[w]);
+    reached[warps + w] = wide_->to[Clocks::kFirstCopy + w];
+    reached[2 * warps + w] = wide_->to[Clocks::kFirstLanding + w];
+  }
+  release_ = wide_->others;
+  if (std::ranges::all_of(reached, [](std::uint32_t clock) { return clock == 0; })) return *wide_;
+  Reached& all = released_[now_->number];
+  all.resize(3 * warps);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], reached[i]);
+  constexpr std::size_t kMostReleases = 64;
+  const std::uint64_t key = std::uint64_t{now_->number} * kMostWarps + static_cast<std::uint64_t>(warp);
+  WarpReleases& releases = releases_of_warps_[key];
+  if (releases.reached.empty() || releases.reached.back() != reached) {
+    if (releases.reached.size() == kMostReleases) {
+      releases.reached.pop_front();
+      ++releases.first;
+    }
+    releases.reached.push_back(std::move(reached));
+  }
+  const auto latest = releases.first + static_cast<std::uint32_t>(releases.reached.size()) - 1;
+  release_ = KnownReleases::with(release_, key, latest);
+  note_release(now_->number, *wide_);
+  return *wide_;
+}
+
+/// The order that a strong access at a place in global memory establishes between blocks.
+void RaceChecker::order_between_blocks(const WarpAccess& access, std::uint64_t address) {
+  const auto instruction = static_cast<std::size_t>(access.operation->instruction);
+  if (scopes_[instruction] == MemoryScope::block) return;
+  const MemoryOrder order = orders_[instruction];
+  const int warp = access.warp->index;
+  const bool acquires = order == MemoryOrder::acquire || order == MemoryOrder::acquire_release;
+  const auto known = known_at_.find(address);
+  if (access.kind != AccessKind::store && known != known_at_.end()) {
+    KnownReleases::Pointer& read = acquires ? now_->seen[warp].others : now_->read_of_others[warp];
+    read = KnownReleases::joined(read, known->second);
+  }
+  if (access.kind == AccessKind::load) return;
+  static_cast<void>(released_wide(access));
+  if (release_ == nullptr) return;
+  KnownReleases::Pointer& here = known == known_at_.end() ? known_at_[address] : known->second;
+  here = KnownReleases::joined(here, release_);
+}
+
+/// Whether a release of another block that is known came after the access.
+bool RaceChecker::is_released_to(const KnownReleases& known, const Access& earlier) const {
   const std::size_t index = clock_index(earlier);
-  const std::vector<std::uint32_t>& clocks = found->second;
-  const std::size_t warps = clocks.size() / 3;
-  if (index < kMostWarps) return earlier.clock <= clocks[index];
-  if (index < Clocks::kFirstGroup) return earlier.clock <= clocks[warps + index - Clocks::kFirstCopy];
-  if (index < Clocks::kFirstLanding) return true;  // products only read, and only shared memory
-  return earlier.clock <= clocks[2 * warps + index - Clocks::kFirstLanding];
+  if (index >= Clocks::kFirstGroup && index < Clocks::kFirstLanding) return true;  // products only read shared memory
+  const auto has = [&](const Reached& reached) {
+    const std::size_t warps = reached.size() / 3;
+    const std::size_t at = index < Clocks::kFirstCopy    ? index
+                           : index < Clocks::kFirstGroup ? warps + index - Clocks::kFirstCopy
+                                                         : 2 * warps + index - Clocks::kFirstLanding;
+    return earlier.clock <= reached[at];
+  };
+  if (known.all) {
+    const auto found = released_.find(earlier.block);
+    return found != released_.end() && has(found->second);
+  }
+  const std::uint64_t first = std::uint64_t{earlier.block} * kMostWarps;
+  auto at = std::ranges::lower_bound(known.latest, first, {}, &std::pair<std::uint64_t, std::uint32_t>::first);
+  for (; at != known.latest.end() && at->first < first + kMostWarps; ++at) {
+    const WarpReleases& releases = releases_of_warps_.at(at->first);
+    const std::uint32_t kept = std::max(at->second, releases.first) - releases.first;
+    if (has(releases.reached[kept])) return true;
+  }
+  return false;
+}
+
+/// Whether both accesses are strong, and each for the other one's thread.
+bool RaceChecker::are_strong(const Access& earlier, const Access& now) const {
+  if ((earlier.is_strong & now.is_strong) == 0) return false;
+  if (earlier.block == now.block) return true;
+  const auto reaches = [&](const Access& access) {
+    const MemoryScope scope = guesses_[access.instruction] ? MemoryScope::device : scopes_[access.instruction];
+    if (scope != MemoryScope::cluster) return scope == MemoryScope::device;
+    return now_->cluster != nullptr && std::ranges::any_of(now_->cluster->blocks, [&](const BlockContext* block) {
+             return block->block_number == earlier.block;
+           });
+  };
+  return reaches(earlier) && reaches(now);
 }
 
 RaceChecker::Piece* RaceChecker::find_piece(std::uint64_t address) {
@@ -361,6 +444,7 @@ void RaceChecker::access(const WarpAccess& access) {
   if (!now_->late_loads.empty() && access.kind == AccessKind::store) store_late_values(access);
   if (access.kind == AccessKind::load && !is_asynchronous_) note_load(access);
   if (is_strong(access)) {
+    wide_.reset();
     for (LaneMask left = access.mask; left != 0; left &= left - 1) order(access, addresses[std::countr_zero(left)]);
   }
   if (access.space == ptx::Space::shared) {
@@ -473,7 +557,8 @@ bool RaceChecker::ordered_in_cluster(const Access& earlier) const {
 /// The rest of `ordered`, behind the clocks that are for all lanes.
 bool RaceChecker::ordered_otherwise(const Access& earlier, const Access& now) const {
   if (earlier.block != now.block) {
-    return (now_->has_acquired && is_released(earlier)) || ordered_in_cluster(earlier);
+    const KnownReleases* const known = now_->seen[now.thread / kLanes].others.get();
+    return (known != nullptr && is_released_to(*known, earlier)) || ordered_in_cluster(earlier);
   }
   // A copy into another block's memory arrives there, and the threads of that block are who waits for it.
   if (is_foreign_ && earlier.is_asynchronous != 0 && ordered_in_cluster(earlier)) return true;
@@ -494,7 +579,7 @@ RaceChecker::Access RaceChecker::access_of(const WarpAccess& access) {
   Access now;
   now.block = now_->number;
   now.instruction = static_cast<std::uint32_t>(instruction) & ((1U << 18) - 1);
-  now.is_strong = is_strong(access) || guesses_[instruction];
+  now.is_strong = (is_strong(access) && !is_data_[instruction]) || guesses_[instruction];
   now.is_asynchronous = is_asynchronous_ || is_product;
   now.is_landing = is_asynchronous_ && access.space == ptx::Space::global && access.kind != AccessKind::load;
   now.thread = static_cast<unsigned>(access.warp->index * kLanes) & 1023U;

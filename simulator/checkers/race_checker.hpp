@@ -7,11 +7,17 @@
 // what the lanes did that have met it before, if only to exchange something (match.sync, elect.sync). Blocks of a
 // cluster are ordered by its barrier; and whatever a block releases anywhere is taken to be ordered before all that its
 // cluster does afterwards. For a block that copies into another one's shared memory, such a copy is in order once it
-// has arrived there: who waits for it is the other block. Accesses of other blocks are never ordered, with one
-// exception: what a block has released anywhere in global memory it has released to all blocks that acquire anything
-// there themselves (the "last block" idiom), or read there by a strong access and have a fence somewhere. Strong
-// accesses, such as atomics, do not race with one another; neither does a load race with changes of the same place if
-// the kernel then compares and swaps exactly there.
+// has arrived there: who waits for it is the other block.
+//
+// Between blocks a place in global memory orders in the same way, by accesses and fences whose scope reaches beyond the
+// block: what a warp releases there is in order for those who acquire there, and for all that learn of it from them. A
+// fence counts for its warp and for whoever is ordered behind it: writers may each fence before a barrier, and one
+// thread behind it raise the flag. (Where a kernel knows of more than 4096 warps of other blocks, whatever any block
+// has released counts as acquired.)
+//
+// Strong accesses, such as atomics, do not race with one another if the scope of both reaches the other thread; neither
+// does a load race with changes of the same place if the kernel then compares and swaps exactly there. A volatile load
+// is strong where its value decides which way the kernel takes, as a flag does; where it is data it is a plain one.
 //
 // For every word the last write and two reads since then are kept; a race with an older access that these hide is found
 // at another word or not at all.
@@ -23,7 +29,7 @@
 // all that the four did before the product is done as well.
 //
 // Copies in bulk and products reach memory through a proxy of their own: what threads have read or written there before
-// is done for them only with a fence.proxy.async in between (proxy_fences.hpp), and a tensor map that the kernel has
+// is done for them only with a fence.proxy.async in between (fences.hpp), and a tensor map that the kernel has
 // written needs a release and an acquire of its own. (For data that cp.async has brought no fence is asked: nobody
 // writes one there.) The other way round none is needed: it is part of waiting for the copy.
 //
@@ -42,7 +48,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/checkers/proxy_fences.hpp"
+#include "simulator/checkers/fences.hpp"
 #include "simulator/checkers/value_uses.hpp"
 #include "simulator/checkers/warp_clocks.hpp"
 #include "simulator/instructions/memory/memory_access.hpp"
@@ -65,7 +71,7 @@ class RaceChecker final : public AccessObserver {
   void barrier_passed(const BlockContext& block, std::uint32_t warps) override;
   void warp_synchronized(const WarpState& warp, LaneMask lanes) override;
   void lanes_met(const WarpState& warp, LaneMask lanes) override;
-  void fenced(const WarpState& warp, bool for_other_blocks) override;
+  void fenced(const WarpState& warp, const Operation& operation, bool for_other_blocks) override;
   void proxy_fenced(const WarpState& warp, const Operation& operation, const ProxyFence& fence) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
@@ -169,13 +175,16 @@ class RaceChecker final : public AccessObserver {
   WriteRace write_again(const Touch& touch, const Unit& unit, Access& now);
   void judge_readers(const Touch& touch, const Unit& unit);
   void meet_coming(const Touch& touch, Access& coming);
-  bool is_released(const Access& earlier) const;
+  const Clocks& released_wide(const WarpAccess& access);
+  void order_between_blocks(const WarpAccess& access, std::uint64_t address);
+  bool is_released_to(const KnownReleases& known, const Access& earlier) const;
+  bool are_strong(const Access& earlier, const Access& now) const;
   void note_release(std::uint32_t block, const Clocks& clocks);
 
   // In race_proxies.cpp: whether an access is there for another proxy.
   std::uint64_t time_of_release(const Access& earlier) const;
-  const Shown& shown_before(const ProxyFences& fences, const Touch& touch);
-  bool is_shown(const Access& earlier, const Shown& shown, const ProxyFences* of_its_block) const;
+  const Shown& shown_before(const Fences& fences, const Touch& touch);
+  bool is_shown(const Access& earlier, const Shown& shown, const Fences* of_its_block) const;
   void judge_proxies(const Touch& touch, const Unit& unit);
   void judge_map(const Touch& touch, const Unit& unit);
   void report_fence(const Touch& touch, const Access& earlier, const char* hazard, const char* fence, int other,
@@ -209,7 +218,9 @@ class RaceChecker final : public AccessObserver {
   bool is_blind_ = false;            ///< the host had no memory for the units of some memory
   std::vector<std::byte> reserve_;   ///< memory that nobody touches, for the rest of the launch when that happens
   std::vector<MemoryOrder> orders_;  ///< by instruction
+  std::vector<MemoryScope> scopes_;  ///< by instruction
   std::vector<bool> guesses_;        ///< by instruction: loads that a compare-and-swap checks
+  std::vector<bool> is_data_;        ///< by instruction: volatile loads whose value decides nothing
   std::vector<bool> is_product_;     ///< by instruction: wgmma
   std::vector<bool> is_by_proxy_;    ///< by instruction: copies in bulk and products
   bool has_proxies_ = false;         ///< whether there is any of these
@@ -243,11 +254,18 @@ class RaceChecker final : public AccessObserver {
 
   /// What the fences before the last asynchronous access of this warp have shown.
   struct LastShown {
-    const ProxyFences* fences = nullptr;
+    const Fences* fences = nullptr;
     std::uint64_t events = 0;
     int warp = 0;
     int lane = 0;
     Shown shown;
+  };
+  /// Up to which clocks each warp of a block, its copies, and its copies to global memory had come at a release.
+  using Reached = std::vector<std::uint32_t>;
+  /// The releases of a warp to other blocks; of many only the last ones are told apart.
+  struct WarpReleases {
+    std::uint32_t first = 0;  ///< the number of the first one that is kept
+    std::deque<Reached> reached;
   };
   /// A release of a block to others: what it had done by then.
   struct Release {
@@ -274,9 +292,9 @@ class RaceChecker final : public AccessObserver {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Clocks> before_products;
     std::array<Met, kMostWarps> met{};
     std::map<int, OfLanes> of_lanes;  ///< by warp: of warps of which some lanes have met since all have
-    bool has_fenced = false;
-    bool has_read = false;      ///< by a strong access in global memory
-    bool has_acquired = false;  ///< has read so, and either as an acquire or with a fence before or behind
+    Fences wide_fences;               ///< for threads of other blocks
+    /// What other blocks have released where each warp has read, which its next fence acquires.
+    std::array<KnownReleases::Pointer, kMostWarps> read_of_others;
     std::vector<LateLoad> late_loads;
   };
   /// Makes this block the one that the next accesses belong to.
@@ -292,12 +310,14 @@ class RaceChecker final : public AccessObserver {
   std::map<const Unit*, std::vector<Pending>> disputes_;  ///< of shared memory: writes of values that nobody has read
   std::map<const Unit*, std::vector<Access>> repeated_;   ///< the other writes of the value that a unit has
   std::map<FindingSite, Finding> pending_findings_;
-  std::map<int, ValueUses> uses_;                      ///< by load
-  std::map<int, std::optional<MemoryAccess>> parsed_;  ///< by instruction
-  std::map<int, bool> are_floats_;                     ///< by store: what it stores
-  /// By block: the clocks up to which its accesses are ordered before those of blocks that acquire, of its warps and
-  /// then of their copies.
-  std::map<std::uint32_t, std::vector<std::uint32_t>> released_;
+  std::map<int, ValueUses> uses_;                             ///< by load
+  std::map<int, std::optional<MemoryAccess>> parsed_;         ///< by instruction
+  std::map<int, bool> are_floats_;                            ///< by store: what it stores
+  std::map<std::uint32_t, Reached> released_;                 ///< by block: by anything that it has released to others
+  std::map<std::uint64_t, WarpReleases> releases_of_warps_;   ///< by block * kMostWarps + warp
+  std::map<std::uint64_t, KnownReleases::Pointer> known_at_;  ///< by place in global memory
+  std::optional<Clocks> wide_;      ///< what the current access releases to other blocks, once it is known
+  KnownReleases::Pointer release_;  ///< that release, and what its warp knows of others
   std::map<std::uint32_t, BlockProxyFences> fences_;       ///< by block
   std::map<std::uint32_t, std::deque<Release>> releases_;  ///< by block, in order; of kernels with proxies
   std::uint64_t time_ = 0;                                 ///< releases to other blocks, and fences between proxies

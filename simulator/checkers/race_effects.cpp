@@ -193,7 +193,7 @@ std::string RaceChecker::nearly_equal(const Touch& touch, const Access& earlier)
 
 RaceChecker::WriteRace RaceChecker::judge_write_after_write(const Touch& touch, const Unit& unit, Access& now) {
   const Access& earlier = unit.writer;
-  if (earlier.is_strong != 0 && now.is_strong != 0) return WriteRace::none;
+  if (are_strong(earlier, now)) return WriteRace::none;
   const auto& instructions = program_.kernel->instructions;
   const bool is_of_one_warp = earlier.block == now.block && earlier.thread / kLanes == now.thread / kLanes;
   // A barrier is given up by a lane after its warp has met, which every arrival of the warp comes before.
@@ -256,7 +256,7 @@ const ValueUses& RaceChecker::uses_of(int load) {
 
 void RaceChecker::judge_read_after_write(const Touch& touch, const Unit& unit) {
   const Access& earlier = unit.writer;
-  if (earlier.is_strong != 0 && touch.now.is_strong != 0) return;
+  if (are_strong(earlier, touch.now)) return;
   if (ordered_with_equal(unit, touch.now)) {
     return report(touch, earlier, kReadAfterWrite, "an equal value was written before");
   }
@@ -291,7 +291,7 @@ bool RaceChecker::have_loaded_together(const Access& one, const Access& other) c
 /// `unit` is as it was before the write.
 void RaceChecker::judge_write_after_read(const Touch& touch, const Access& reader, const Unit& unit) {
   const Access& now = touch.now;
-  if (reader.is_strong != 0 && now.is_strong != 0) return;
+  if (are_strong(reader, now)) return;
   const int load = static_cast<int>(reader.instruction);
   const ValueUses* const uses = reader.is_asynchronous != 0 ? nullptr : &uses_of(load);
   constexpr const char* kUnused = "the other thread does not use the value";

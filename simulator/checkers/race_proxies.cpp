@@ -11,7 +11,7 @@ namespace convladder::simulated {
 void RaceChecker::proxy_fenced(const WarpState& warp, const Operation& operation, const ProxyFence& fence) {
   enter(*warp.block);
   ++events_;
-  ProxyFences::Fence made{warp.mask, 0, operation.instruction, {released_by(warp, warp.mask), ++time_}};
+  Fences::Fence made{warp.mask, 0, operation.instruction, {released_by(warp, warp.mask), ++time_}};
   made.clock = now_->clock[static_cast<std::size_t>(warp.index)];
   BlockProxyFences& fences = fences_[now_->number];
   if (fence.shared) fences.shared.add(warp.index, made);
@@ -45,7 +45,7 @@ std::uint64_t RaceChecker::time_of_release(const Access& earlier) const {
 }
 
 /// What these fences of the block have shown to the access.
-const Shown& RaceChecker::shown_before(const ProxyFences& fences, const Touch& touch) {
+const Shown& RaceChecker::shown_before(const Fences& fences, const Touch& touch) {
   const int warp = touch.access.warp->index;
   const bool is_product = is_product_[touch.now.instruction];  // of whole warps
   const int lane = is_product ? -1 : touch.lane;
@@ -66,7 +66,7 @@ const Shown& RaceChecker::shown_before(const ProxyFences& fences, const Touch& t
 }
 
 /// Whether fences of this block, or, if there are any, of the other block that made the access, have shown it.
-bool RaceChecker::is_shown(const Access& earlier, const Shown& shown, const ProxyFences* of_its_block) const {
+bool RaceChecker::is_shown(const Access& earlier, const Shown& shown, const Fences* of_its_block) const {
   const LaneMask lane = LaneMask{1} << (earlier.thread % kLanes);
   const std::size_t index = clock_index(earlier);
   if (earlier.block == now_->number) return shown.clocks.has(index, lane, earlier.clock);
@@ -89,12 +89,12 @@ void RaceChecker::judge_proxies(const Touch& touch, const Unit& unit) {
   const char* const fence = is_shared ? "fence.proxy.async.shared::cta" : "fence.proxy.async.global";
   const auto judge = [&](const Access& earlier, const char* hazard, bool is_read) {
     if (earlier.clock == 0 || earlier.is_asynchronous != 0) return;
-    if (earlier.is_strong != 0 && touch.now.is_strong != 0) return;
+    if (are_strong(earlier, touch.now)) return;
     if (program_.kernel->instructions[earlier.instruction].opcode.starts_with("cp.async")) return;
     if (!ordered(earlier, touch.now)) return;  // a race in any case
-    const ProxyFences& own = fences_[now_->number].*kind;
+    const Fences& own = fences_[now_->number].*kind;
     const auto other = earlier.block == now_->number ? fences_.end() : fences_.find(earlier.block);
-    const ProxyFences* const its = other == fences_.end() ? nullptr : &(other->second.*kind);
+    const Fences* const its = other == fences_.end() ? nullptr : &(other->second.*kind);
     if (is_shown(earlier, shown_before(own, touch), its)) return;
     // What has come from global memory before a barrier cannot change any more, whatever PTX promises.
     const bool is_harmless = is_read && !is_shared;
@@ -113,7 +113,7 @@ void RaceChecker::judge_map(const Touch& touch, const Unit& unit) {
   constexpr const char* kHazard = "tensor map read after write";
   const BlockProxyFences& own = fences_[now_->number];
   const auto other = writer.block == now_->number ? fences_.end() : fences_.find(writer.block);
-  const ProxyFences* const its = other == fences_.end() ? nullptr : &other->second.releases;
+  const Fences* const its = other == fences_.end() ? nullptr : &other->second.releases;
   const bool is_copied =
       program_.kernel->instructions[writer.instruction].opcode.starts_with("tensormap.cp_fenceproxy");
   if (!is_copied && !is_shown(writer, shown_before(own.releases, touch), its)) {

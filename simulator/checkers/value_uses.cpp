@@ -181,6 +181,34 @@ ValueUses uses_of_load(const ptx::Kernel& kernel, int load) {
   return uses;
 }
 
+bool decides_way(const ptx::Kernel& kernel, int load) {
+  const Instruction& loading = kernel.instructions[static_cast<std::size_t>(load)];
+  if (loading.operands.empty()) return true;
+  std::set<int> values = registers_of(loading.operands[0]);
+  for (std::size_t known = 0; known != values.size();) {
+    known = values.size();
+    for (const Instruction& instruction : kernel.instructions) {
+      const std::string_view opcode = instruction.opcode;
+      const auto& operands = instruction.operands;
+      const bool has_sources = operands.size() > 1;
+      const auto sources = has_sources ? std::span(operands).subspan(1) : std::span<const Operand>();
+      const auto is_read = [&values](const Operand& operand) { return reads_any(operand, values); };
+      const bool reads = std::ranges::any_of(sources, is_read);
+      if (instruction.predicate >= 0 && values.contains(instruction.predicate)) {
+        if (!only_computes(opcode)) return true;
+        if (!operands.empty()) add_registers(operands[0], values);
+      }
+      if (reads && opcode.starts_with("atom.") && opcode.find(".cas.") != std::string_view::npos) return true;
+      const bool is_branch = opcode.starts_with("brx") || opcode.starts_with("call") || opcode.starts_with("st.param");
+      if (is_branch && std::ranges::any_of(operands, is_read)) return true;
+      const bool passes_on = only_computes(opcode) || only_exchanges(opcode) || opcode.starts_with("vote.") ||
+                             opcode.starts_with("match.") || opcode.starts_with("bar.red");
+      if (passes_on && reads) add_registers(operands[0], values);
+    }
+  }
+  return false;
+}
+
 std::vector<CarriedElement> copies_of_load(const ptx::Kernel& kernel, int load) {
   const Instruction& loading = kernel.instructions[static_cast<std::size_t>(load)];
   const auto access = is_plain_load(loading.opcode) ? parse_memory_access(loading.opcode) : std::nullopt;

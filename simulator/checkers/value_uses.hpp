@@ -19,6 +19,10 @@ struct ValueUses {
 /// The uses of what the instruction `load` brings. Anything but "ld" counts as used.
 ValueUses uses_of_load(const ptx::Kernel& kernel, int load);
 
+/// Whether anything of what the instruction `load` brings may decide which way the kernel takes, as the value of a flag
+/// does that a loop waits for, or may be checked by a compare-and-swap.
+bool decides_way(const ptx::Kernel& kernel, int load);
+
 /// An element of a store that holds, unchanged, an element of a load.
 struct CarriedElement {
   int store = 0;  ///< instruction

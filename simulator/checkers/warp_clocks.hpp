@@ -1,10 +1,14 @@
-// Vector clocks of a block: up to which of each warp's accesses something is ordered behind them.
+// Vector clocks of a block: up to which of each warp's accesses something is ordered behind them, and which releases of
+// other blocks.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "simulator/state/operation.hpp"
 
@@ -12,6 +16,21 @@ namespace convladder::simulated {
 
 inline constexpr int kMostWarps = 32;
 inline constexpr int kWarpsOfGroup = 4;
+
+/// Releases of other blocks that are known somewhere: for each warp of a block the number of its latest one. Shared, as
+/// whole blocks and places often know the same.
+struct KnownReleases {
+  /// If more warps than this are known, everything counts that any block has released.
+  static constexpr std::size_t kMost = 4096;
+  using Pointer = std::shared_ptr<const KnownReleases>;
+
+  /// By block * kMostWarps + warp, in ascending order.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> latest;
+  bool all = false;
+
+  static Pointer joined(const Pointer& one, const Pointer& other);
+  static Pointer with(const Pointer& known, std::uint64_t warp, std::uint32_t release);
+};
 
 /// For each warp, then for each warp's copies, then for the products of each four warps, then for each warp's copies
 /// that go to global memory in groups, of which a thread may have seen the sources read and no more: the clock up to
@@ -28,9 +47,11 @@ struct WarpClocks {
   std::array<std::uint32_t, kMostWarps> some_to{};
   std::array<LaneMask, kMostWarps> some{};
   bool has_some = false;
+  KnownReleases::Pointer others;  ///< none: nothing is known of other blocks
 
   void join(const WarpClocks& other) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], other.to[i]);
+    if (other.others != nullptr) others = KnownReleases::joined(others, other.others);
     if (!other.has_some) return;
     for (std::size_t w = 0; w < kMostWarps; ++w) {
       if (other.some[w] != 0) add_lanes(w, other.some[w], other.some_to[w]);

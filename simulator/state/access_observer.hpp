@@ -75,7 +75,7 @@ class AccessObserver {
   virtual void freed(std::uint64_t /*address*/) {}
   /// The warp's earlier accesses are ordered before its later ones for the threads of its block, and, for a fence of
   /// gpu or system scope (membar.gl), for those of other blocks.
-  virtual void fenced(const WarpState& /*warp*/, bool /*for_other_blocks*/) {}
+  virtual void fenced(const WarpState& /*warp*/, const Operation& /*operation*/, bool /*for_other_blocks*/) {}
   /// All that the warp's lanes have done so far, and seen of others, is there for another proxy.
   virtual void proxy_fenced(const WarpState& /*warp*/, const Operation& /*operation*/, const ProxyFence& /*fence*/) {}
   /// A lane begins a copy that takes effect later: from now on it may read its sources (a store has none) and write its

@@ -17,8 +17,8 @@ using Words = std::vector<std::string_view>;
 void do_nothing(WarpState& /*warp*/, const Operation& /*operation*/) {}
 
 template <bool kForOtherBlocks>
-void fence(WarpState& warp, const Operation& /*operation*/) {
-  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, kForOtherBlocks);
+void fence(WarpState& warp, const Operation& operation) {
+  for (AccessObserver* const observer : warp.block->observers) observer->fenced(warp, operation, kForOtherBlocks);
 }
 
 /// Bits of Operation::detail.

@@ -12,6 +12,9 @@ namespace convladder::simulated {
 /// may meet at them without a race.
 enum class MemoryOrder { weak, relaxed, acquire, release, acquire_release };
 
+/// The threads that a strong access is strong for: those of its block, of its cluster, or all (PTX ISA 9.0, 8.5).
+enum class MemoryScope { block, cluster, device };
+
 /// The meaning of "ld.acquire.gpu.global.v4.f32".
 struct MemoryAccess {
   bool is_store = false;
@@ -29,5 +32,11 @@ std::optional<MemoryAccess> parse_memory_access(std::string_view opcode);
 
 /// The order of any access: a load, a store or an atomic. Weak for other opcodes.
 MemoryOrder memory_order(std::string_view opcode);
+
+/// The scope of a strong access: the device where the opcode names none.
+MemoryScope memory_scope(std::string_view opcode);
+
+/// Whether a load or store is volatile.
+bool is_volatile(std::string_view opcode);
 
 }  // namespace convladder::simulated

@@ -112,4 +112,15 @@ MemoryOrder memory_order(std::string_view opcode) {
   return MemoryOrder::relaxed;
 }
 
+MemoryScope memory_scope(std::string_view opcode) {
+  const std::vector<std::string_view> parts = split_opcode(opcode);
+  if (std::ranges::find(parts, "cta") != parts.end()) return MemoryScope::block;
+  return std::ranges::find(parts, "cluster") != parts.end() ? MemoryScope::cluster : MemoryScope::device;
+}
+
+bool is_volatile(std::string_view opcode) {
+  const std::vector<std::string_view> parts = split_opcode(opcode);
+  return std::ranges::find(parts, "volatile") != parts.end();
+}
+
 }  // namespace convladder::simulated

@@ -1,4 +1,5 @@
-// The fences between proxies of a block, and what they show (PTX ISA 9.0, 8.6: proxies, and 9.7.13.4: fence.proxy).
+// The fences of a block, and what they show: fences between threads for other blocks, and fences between proxies (PTX
+// ISA 9.0, 8.6: proxies, and 9.7.13.4: fence, fence.proxy).
 //
 // Copies in bulk and products of matrices reach memory through the asynchronous proxy, copies by tensor map read the
 // map through one of its own, and everything else goes through the generic proxy. An access through the generic proxy
@@ -30,7 +31,7 @@ struct FencePoint {
 };
 
 /// The fences of one kind in a block.
-class ProxyFences {
+class Fences {
  public:
   struct Fence {
     LaneMask lanes = 0;
@@ -42,6 +43,7 @@ class ProxyFences {
   void add(int warp, const Fence& fence);
   /// Joins what the fences before the point have shown.
   Shown before(const FencePoint& point) const;
+  bool empty() const { return latest_ < 0; }
   /// All that any fence has shown.
   const Shown& all() const { return all_; }
   /// The instruction of the latest fence; -1 if there is none.
@@ -57,10 +59,10 @@ class ProxyFences {
 
 /// All fences between proxies of a block.
 struct BlockProxyFences {
-  ProxyFences shared;                             ///< for asynchronous accesses to shared memory
-  ProxyFences global;                             ///< for those to global memory
-  ProxyFences releases;                           ///< of tensor maps
-  std::map<std::uint64_t, ProxyFences> acquires;  ///< of tensor maps, by address
+  Fences shared;                             ///< for asynchronous accesses to shared memory
+  Fences global;                             ///< for those to global memory
+  Fences releases;                           ///< of tensor maps
+  std::map<std::uint64_t, Fences> acquires;  ///< of tensor maps, by address
 };
 
 }  // namespace convladder::simulated

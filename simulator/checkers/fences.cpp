@@ -1,11 +1,11 @@
-#include "simulator/checkers/proxy_fences.hpp"
+#include "simulator/checkers/fences.hpp"
 
 #include <algorithm>
 #include <ranges>
 
 namespace convladder::simulated {
 
-void ProxyFences::add(int warp, const Fence& fence) {
+void Fences::add(int warp, const Fence& fence) {
   std::vector<Fence>& fences = of_warps_.at(static_cast<std::size_t>(warp));
   fences.push_back(fence);
   if (fences.size() > 1) fences.back().shown.clocks.join(fences[fences.size() - 2].shown.clocks);
@@ -18,7 +18,7 @@ void ProxyFences::add(int warp, const Fence& fence) {
   fences.erase(fences.begin());
 }
 
-Shown ProxyFences::before(const FencePoint& point) const {
+Shown Fences::before(const FencePoint& point) const {
   Shown shown;
   for (int w = 0; w < kMostWarps; ++w) {
     const std::vector<Fence>& fences = of_warps_[static_cast<std::size_t>(w)];
