@@ -202,6 +202,7 @@ class RaceChecker final : public AccessObserver {
   Finding describe(const Touch& touch, const Access& earlier, const std::string& hazard) const;
   FindingSite site_of(const Touch& touch, const Access& earlier) const;
   std::string line_text(const Touch& touch, int instruction) const;
+  const char* why_no_order(const Access& now, const Access& earlier) const;
   void settle(const Unit& unit, bool is_read);
   void store_late_values(const WarpAccess& access);
   void forget_shared(const std::vector<Unit>& units);

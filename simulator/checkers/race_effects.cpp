@@ -54,7 +54,20 @@ std::string RaceChecker::line_text(const Touch& touch, int instruction) const {
                        program_.kernel->instructions[static_cast<std::size_t>(instruction)].position.line);
   }
   const bool is_of_own_file = !own.empty() && own[0].file == other[0].file;
-  return is_of_own_file ? fmt::format("line {}", other[0].line) : place_text(other[0]);
+  std::string text = is_of_own_file ? fmt::format("line {}", other[0].line) : place_text(other[0]);
+  if (other.size() > 1 && other.back().file != other[0].file) {
+    text += fmt::format(" (called from {})", place_text(other.back()));
+  }
+  return text;
+}
+
+/// Why accesses order nothing that look as if they did.
+const char* RaceChecker::why_no_order(const Access& now, const Access& earlier) const {
+  if (is_data_[now.instruction] || is_data_[earlier.instruction]) return " (volatile orders nothing)";
+  if ((earlier.is_strong & now.is_strong) == 0) return "";
+  const bool is_of_block =
+      scopes_[now.instruction] == MemoryScope::block || scopes_[earlier.instruction] == MemoryScope::block;
+  return is_of_block ? " (atomic for its block only)" : " (atomic for its cluster only)";
 }
 
 Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const std::string& hazard) const {
@@ -73,10 +86,10 @@ Finding RaceChecker::describe(const Touch& touch, const Access& earlier, const s
   const std::string where = allocation != nullptr
                                 ? fmt::format("byte {} of '{}'", address - allocation->begin, allocation->label)
                                 : fmt::format("offset {} of shared memory", address);
-  Finding finding =
-      block.finding_at(*access.warp, *access.operation, touch.lane, Checker::race,
-                       fmt::format("{} at {}: not ordered with '{}' at {} by {}", hazard, where, other.opcode,
-                                   line_text(touch, static_cast<int>(earlier.instruction)), who));
+  Finding finding = block.finding_at(
+      *access.warp, *access.operation, touch.lane, Checker::race,
+      fmt::format("{} at {}: not ordered with '{}' at {} by {}{}", hazard, where, other.opcode,
+                  line_text(touch, static_cast<int>(earlier.instruction)), who, why_no_order(touch.now, earlier)));
   finding.space = is_global ? "global" : "shared";
   finding.address = address;
   if (allocation != nullptr) finding.allocation = allocation->label;

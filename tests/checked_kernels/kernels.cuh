@@ -12,6 +12,10 @@
                "r"(static_cast<int>(bytes))                                                                        \
                : "memory");                                                                                        \
   asm volatile("cp.async.bulk.commit_group;" ::: "memory")
+/// A flag in global memory that is raised, and one that is looked at, with a scope.
+#define RAISE(scope, flag) asm volatile("st.release." #scope ".global.u32 [%0], 1;" ::"l"(flag) : "memory")
+#define SEE(scope, seen, flag) \
+  asm volatile("ld.acquire." #scope ".global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory")
 
 namespace {
 
