@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -99,14 +100,16 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 
 
 def left_behind() -> list[str]:
-    """The processes that were started here and still live."""
+    """The processes that were started here and still live: number, command line, what the system says they do."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
                 continue
             if _MARK.encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_text().replace("\0", " "))
+                doing = re.findall(r"^(?:State|PPid|Threads|SigBlk):.*", (entry / "status").read_text(), re.MULTILINE)
+                command = (entry / "cmdline").read_text().replace("\0", " ")
+                found.append(f"{entry.name} {command}({', '.join(doing)}, in {(entry / 'wchan').read_text()})")
         except OSError:
             continue  # it has ended, or is not ours to see
     return found

@@ -52,12 +52,12 @@ def killed_after(seconds: float, command: str, folder: Path) -> bool:
     return process.returncode != 0
 
 
-def no_process_left() -> bool:
+def assert_no_process_left() -> None:
     """Cases die with their run; the kernel needs a moment."""
     deadline = time.monotonic() + 20
     while left_behind() and time.monotonic() < deadline:
         time.sleep(0.01)
-    return left_behind() == []
+    assert left_behind() == []
 
 
 def assert_went_on(before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -83,7 +83,7 @@ def test_kill_at_random_moments(tmp_path: Path, command: str) -> None:
     while (killed < KILLS[command] or (partial_kills == 0 and killed < MOST_KILLS)) and not (
             partial_kills and time.monotonic() - begin > PATIENCE):
         interrupted = killed_after(moments.uniform(0.0, longest), command, folder)
-        assert no_process_left()
+        assert_no_process_left()
         if (folder / f"{command}.json").exists():
             after = record(folder, command)  # readable and valid, wherever it was cut
             assert interrupted or after["complete"]
@@ -121,7 +121,7 @@ def test_an_interrupt_ends_it_with_130_and_a_readable_record(tmp_path: Path, how
     errors = process.communicate(timeout=10)[1]
     assert process.returncode == 130
     assert errors == f"convladder: interrupted; 'convladder run --resume {tmp_path}' continues\n"
-    assert no_process_left()
+    assert_no_process_left()
     assert not record(tmp_path)["complete"]
 
 
@@ -142,7 +142,8 @@ def interrupted_after(cases_: int, folder: Path, *signals: signal.Signals) -> tu
     pytest.param([signal.SIGINT, signal.SIGINT], marks=only_with_all), [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]])
 def test_an_interrupted_run_has_its_ladders_and_can_be_resumed(tmp_path: Path, signals: list[signal.Signals]) -> None:
     code, errors = interrupted_after(3, tmp_path, *signals)
-    assert code == 130 and no_process_left()
+    assert code == 130
+    assert_no_process_left()
     before = record(tmp_path)
     first, *second = errors.splitlines()
     assert first == f"convladder: interrupted; 'convladder run --resume {tmp_path}' continues"

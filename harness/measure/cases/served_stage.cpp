@@ -2,10 +2,8 @@
 // to. Once the library is loaded, nothing that this process says is believed, except the results.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <new>
 #include <optional>
@@ -95,7 +93,6 @@ class ServedStage {
 };
 
 int serve_stage(int socket, int memory, int /*window*/) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::optional<ServedStage> stage;
   bool apart = false;
   {

@@ -1,6 +1,8 @@
 #include "harness/measure/isolation/served_requests.hpp"
 
+#include <poll.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <new>
@@ -10,6 +12,13 @@
 #include "support/errors.hpp"
 
 namespace convladder {
+
+ServedRequests::ServedRequests(int socket) : socket_(socket) {
+  // A case must not outlive a run that was killed, not even one that was killed before it could ask for this.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd other_end{socket, POLLRDHUP, 0};
+  if (poll(&other_end, 1, 0) > 0 && (other_end.revents & (POLLRDHUP | POLLHUP)) != 0) _exit(kExitError);
+}
 
 std::optional<std::string> ServedRequests::next() {
   std::string message;
@@ -27,8 +36,6 @@ bool ServedRequests::answer(std::string text) {
 }
 
 int serve_texts(int socket, const std::function<AnswerText(const std::string& hello)>& make) {
-  // A case must not outlive a run that was killed.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   ServedRequests requests(socket);
   const std::optional<std::string> hello = requests.next();
   if (!hello) return kExitError;

@@ -12,8 +12,8 @@ namespace convladder {
 
 class ServedRequests {
  public:
-  /// Owns the descriptor.
-  explicit ServedRequests(int socket) : socket_(socket) {}
+  /// Owns the descriptor. The process ends with its parent from now on, whose end the other one is.
+  explicit ServedRequests(int socket);
 
   /// Waits for the next message; the first is the hello. None when the other end is gone, or sends what is no message.
   std::optional<std::string> next();
@@ -29,7 +29,7 @@ class ServedRequests {
 using AnswerText = std::function<std::string(const std::string& request)>;
 
 /// Receives the hello, and serves requests with what `make` returns until the socket is closed; not at all if that is
-/// empty. The process ends with its parent. Returns the exit code.
+/// empty. Returns the exit code.
 int serve_texts(int socket, const std::function<AnswerText(const std::string& hello)>& make);
 
 }  // namespace convladder
