@@ -253,7 +253,7 @@ class RaceChecker final : public AccessObserver {
   /// For each lane of a warp: the clock up to which each lane's accesses are ordered before.
   using OfLanes = std::array<std::array<std::uint32_t, kLanes>, kLanes>;
 
-  /// What the fences before the last asynchronous access of this warp have shown.
+  /// The last answer to the question what the fences before an asynchronous access have shown.
   struct LastShown {
     const Fences* fences = nullptr;
     std::uint64_t events = 0;
@@ -294,7 +294,7 @@ class RaceChecker final : public AccessObserver {
     std::array<Met, kMostWarps> met{};
     std::map<int, OfLanes> of_lanes;  ///< by warp: of warps of which some lanes have met since all have
     Fences wide_fences;               ///< for threads of other blocks
-    /// What other blocks have released where each warp has read, which its next fence acquires.
+    /// Releases of other blocks at places that each warp has read, which its next fence acquires.
     std::array<KnownReleases::Pointer, kMostWarps> read_of_others;
     std::vector<LateLoad> late_loads;
   };

@@ -44,7 +44,7 @@ std::uint64_t RaceChecker::time_of_release(const Access& earlier) const {
   return first == found->second.end() ? 0 : first->time;
 }
 
-/// What these fences of the block have shown to the access.
+/// Everything that these fences of the block have shown to the access.
 const Shown& RaceChecker::shown_before(const Fences& fences, const Touch& touch) {
   const int warp = touch.access.warp->index;
   const bool is_product = is_product_[touch.now.instruction];  // of whole warps
@@ -96,7 +96,7 @@ void RaceChecker::judge_proxies(const Touch& touch, const Unit& unit) {
     const auto other = earlier.block == now_->number ? fences_.end() : fences_.find(earlier.block);
     const Fences* const its = other == fences_.end() ? nullptr : &(other->second.*kind);
     if (is_shown(earlier, shown_before(own, touch), its)) return;
-    // What has come from global memory before a barrier cannot change any more, whatever PTX promises.
+    // A value that has come from global memory before a barrier cannot change any more, whatever PTX promises.
     const bool is_harmless = is_read && !is_shared;
     report_fence(touch, earlier, hazard, fence, own.latest(), is_harmless ? "the load was over by then" : "");
   };

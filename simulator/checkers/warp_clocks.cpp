@@ -3,7 +3,7 @@
 namespace convladder::simulated {
 namespace {
 
-/// What is known where there is too much to tell apart.
+/// Stands for more releases than are told apart.
 const KnownReleases::Pointer& everything() {
   static const KnownReleases::Pointer all = std::make_shared<const KnownReleases>(KnownReleases{{}, true});
   return all;
