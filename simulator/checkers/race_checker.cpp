@@ -321,8 +321,8 @@ void RaceChecker::order(const WarpAccess& access, std::uint64_t address) {
   if (!is_shared) order_between_blocks(access, address);
 }
 
-/// What a strong access of a scope beyond the block releases to other blocks: everything so far, if it is a release by
-/// itself, and otherwise what wide fences before it have shown.
+/// Finds what a strong access of a scope beyond the block releases to other blocks: everything so far, if it is a
+/// release by itself, and otherwise what wide fences before it have shown.
 const RaceChecker::Clocks& RaceChecker::released_wide(const WarpAccess& access) {
   if (wide_) return *wide_;
   const MemoryOrder order = orders_[static_cast<std::size_t>(access.operation->instruction)];
