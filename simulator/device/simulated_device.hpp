@@ -14,6 +14,7 @@
 #include "devices/ptx_images.hpp"
 #include "simulator/checkers/initialization_checker.hpp"
 #include "simulator/checkers/input_checker.hpp"
+#include "simulator/checkers/work_order.hpp"
 #include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
@@ -111,6 +112,8 @@ class SimulatedDevice final : public Device {
   std::vector<KernelCounters> take_counters() override;
   /// Launches that are not counted are missing in `take_launches` as well. Checkers see them all the same.
   void set_counting(bool counts) override { counts_ = counts; }
+  /// From now on launches are looked at for their order with other work. Null: no more.
+  void set_work_order(simulated::WorkOrder* order) { work_order_ = order; }
   void set_grid_window(std::optional<GridWindow> window) override { window_ = window; }
   void set_counted_items(std::optional<GridWindow> items) override { counted_ = items; }
 
@@ -254,7 +257,8 @@ class SimulatedDevice final : public Device {
   std::map<std::tuple<int, const ptx::Module*, std::string>, std::uint64_t> variables_;
   std::map<const Program*, double> seconds_of_block_;      // the host processor's time in earlier launches
   std::map<int, std::unique_ptr<CacheHierarchy>> caches_;  // by device: made by its first launch, used by all
-  std::vector<AddressRange> inputs_;                       // allocations that are only to be read
+  WorkOrder* work_order_ = nullptr;
+  std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
   bool race_is_blind_ = false;
   std::string printed_;

@@ -183,9 +183,14 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
           &race.emplace(program, written_allocations(program, configuration.parameters, memory_), findings));
     }
     if (inputs_are_checked) observers.push_back(&inputs.emplace(inputs_, findings));
+    if (work_order_ != nullptr) {
+      work_order_->report_to(&findings);
+      observers.push_back(work_order_);
+    }
     return observers;
   };
-  const bool looked_on = options_.checkers.initialization || options_.checkers.race || inputs_are_checked;
+  const bool looked_on =
+      options_.checkers.initialization || options_.checkers.race || inputs_are_checked || work_order_ != nullptr;
   double* const of_block = &seconds_of_block_[&program];
   if (*of_block > 0) {
     const double expected = *of_block * static_cast<double>(configuration.grid.count());
@@ -196,7 +201,8 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     const KernelRuns runs(memory_);
     return simulated::execute(program, memory_, configuration, looked_on ? make_observers : nullptr);
   }();
-  race_is_blind_ = race_is_blind_ || (race && race->is_blind());
+  if (work_order_ != nullptr) work_order_->report_to(nullptr);
+  race_is_blind_ = race_is_blind_ || (race && race->is_blind()) || (work_order_ != nullptr && work_order_->is_blind());
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
   printed_ += result.printed;

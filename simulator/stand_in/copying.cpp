@@ -97,6 +97,11 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
   const std::byte* const source = machine.bytes_at(from.address, span_of(from, size));
   const std::uint64_t bytes = size.width * size.height * size.depth;
+  machine.begin_work("a copy", stream);
+  each_row(to, from, size, [&](std::size_t at, std::size_t source_at) {
+    machine.touches(static_cast<const std::byte*>(from.address) + source_at, size.width, false);
+    machine.touches(static_cast<const std::byte*>(to.address) + at, size.width, true);
+  });
   const auto copy = [&machine, to, size, target](const std::byte* bytes_there, const Rectangle& there) {
     each_row(to, there, size, [&](std::size_t at, std::size_t source_at) {
       std::memmove(target + at, bytes_there + source_at, size.width);
@@ -172,6 +177,10 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   std::memcpy(work.value.data(), value, unit);
   if (machine.graphs().capture(stream, work)) return;
   std::byte* const target = machine.bytes_at(to.address, span_of(to, size));
+  machine.begin_work("a memset", stream);
+  each_row(to, to, size, [&](std::size_t at, std::size_t /*same*/) {
+    machine.touches(static_cast<const std::byte*>(to.address) + at, size.width, true);
+  });
   const std::array<std::byte, 4> filler = work.value;
   const ContentName name =
       name_of_box('F', to, {}, size, content_name({unit, 0}, content_name(filler.data(), filler.size())));

@@ -31,26 +31,33 @@ bool is_chain(const Graph& graph) {
   return true;
 }
 
-Nanoseconds carry_out_chain(Machine& machine, const Graph& graph, Nanoseconds begin) {
+Moment carry_out_chain(Machine& machine, const Graph& graph, const Moment& begin) {
   const int own = machine.timeline.add_stream(false);
   machine.timeline.wait_for(own, begin);
   for (const auto& node : graph.nodes()) {
     if (node->is_enabled) carry_out(machine, node->work, own);
   }
-  const Nanoseconds end = machine.timeline.end_of(own);
-  machine.timeline.remove_stream(own);
+  const Moment end = machine.timeline.end_of(own);
+  machine.timeline.remove_node_stream(own);
   return end;
 }
 
-/// The time when the last of the graph's nodes ends. Nodes that need nothing begin at `begin`.
-Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds begin) {
+/// The moment when both have come.
+Moment later(Moment one, const Moment& other) {
+  one.time = std::max(one.time, other.time);
+  simulated::join(one.ended, other.ended);
+  return one;
+}
+
+/// The moment when the last of the graph's nodes ends. Nodes that need nothing begin at `begin`.
+Moment carry_out_nodes(Machine& machine, const Graph& graph, const Moment& begin) {
   if (is_chain(graph)) return carry_out_chain(machine, graph, begin);
   Timeline& timeline = machine.timeline;
-  std::unordered_map<const GraphNode*, Nanoseconds> ends;
-  Nanoseconds last = begin;
+  std::unordered_map<const GraphNode*, Moment> ends;
+  Moment last = begin;
   for (const GraphNode* const node : graph.in_order()) {
-    Nanoseconds from = begin;
-    for (const GraphNode* const need : node->needs) from = std::max(from, ends.at(need));
+    Moment from = begin;
+    for (const GraphNode* const need : node->needs) from = later(from, ends.at(need));
     if (const auto* child = std::get_if<ChildWork>(&node->work)) {
       ends[node] = node->is_enabled ? carry_out_nodes(machine, *child->graph, from) : from;
     } else {
@@ -59,9 +66,9 @@ Nanoseconds carry_out_nodes(Machine& machine, const Graph& graph, Nanoseconds be
       timeline.wait_for(own, from);
       if (node->is_enabled) carry_out(machine, node->work, own);
       ends[node] = timeline.end_of(own);
-      timeline.remove_stream(own);
+      timeline.remove_node_stream(own);
     }
-    last = std::max(last, ends[node]);
+    last = later(last, ends[node]);
   }
   return last;
 }
@@ -110,8 +117,10 @@ void carry_out(Machine& machine, const Graph& graph, int stream) {
   const FixedCosts& costs = timeline.costs();
   timeline.host_works(costs.graph_launch + costs.graph_node * graph.nodes().size());
   const HeldHost held(timeline);
-  const Nanoseconds begin = timeline.mark(stream);
-  timeline.wait_for(stream, carry_out_nodes(machine, graph, begin));
+  const Moment begin = timeline.mark(stream);
+  const int first = timeline.next_stream();
+  const std::uint32_t number = timeline.graph_ends(stream, first, carry_out_nodes(machine, graph, begin));
+  machine.graph_ended(first, stream, number);
 }
 
 }  // namespace convladder::stand_in

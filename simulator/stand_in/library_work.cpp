@@ -56,6 +56,13 @@ class Turn final : public LibraryTurn {
       leaves_memory(use, memory, begin, bytes);
       return false;
     });
+    if (is_there) {
+      each_run(use, [&](const void* address, std::uint64_t bytes) {
+        if (use.reads) machine_.touches(address, bytes, false);
+        if (use.writes) machine_.touches(address, bytes, true);
+        return true;
+      });
+    }
     const bool looks = machine_.settings.checkers.initialization && use.reads;
     if (is_there && looks) find_unwritten(use);
     if (use.writes) written_.push_back(use);
@@ -137,6 +144,7 @@ class Turn final : public LibraryTurn {
 void carry_out(Machine& machine, const EnqueuedLibraryWork& enqueued, int stream) {
   machine.timeline.host_works(machine.timeline.costs().launch);
   const auto begin = std::chrono::steady_clock::now();
+  machine.begin_work(enqueued.call, stream);
   Turn turn(machine, enqueued);
   bool all_there = true;
   for (const MemoryUse& use : enqueued.work.uses) all_there = turn.may_use(use) && all_there;

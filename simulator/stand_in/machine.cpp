@@ -248,6 +248,9 @@ Stream* Machine::add_stream(unsigned flags, int priority) {
   made->context = contexts.current();
   Stream* const stream = made.get();
   streams_[stream] = std::move(made);
+  if (settings.checkers.race && !settings.real_clock && !work_order_) {
+    device_.set_work_order(&work_order_.emplace());
+  }
   return stream;
 }
 
@@ -298,6 +301,39 @@ void Machine::remove_event(Event* event) {
   if (events_.erase(event) == 0) throw Failure(kInvalidHandle);
 }
 
+void Machine::begin_work(std::string_view what, int stream) {
+  if (!work_order_) return;
+  const auto user = std::ranges::find_if(streams_, [&](const auto& entry) { return entry.second->number == stream; });
+  const bool is_default = timeline.default_stream(timeline.device_of(stream)) == stream;
+  const std::string where = user != streams_.end() ? fmt::format("stream {}", user->second->id)
+                            : is_default           ? "the default stream"
+                                                   : "a graph";
+  simulated::StreamWork work = timeline.begin_work(stream);
+  work.what = fmt::format("{} in {}", what, where);
+  work_ = work.what;
+  work_order_->begin(std::move(work));
+}
+
+void Machine::touches(const void* address, std::uint64_t bytes, bool writes) {
+  if (!work_order_ || !owns(address)) return;
+  for (const auto& conflict : work_order_->touch(reinterpret_cast<std::uint64_t>(address), bytes, writes)) {
+    const simulated::Allocation* const memory = device_.allocation_at(address);
+    simulated::Finding finding;
+    finding.checker = simulated::Checker::race;
+    finding.space = "global";
+    finding.address = conflict.address;
+    finding.allocation = memory->label;
+    finding.count = 1;
+    finding.problem = fmt::format("{} at byte {} of '{}': {} is not ordered with {}", conflict.hazard,
+                                  conflict.address - memory->begin, memory->label, work_, conflict.with);
+    report.found({finding}, calling_places());
+  }
+}
+
+void Machine::graph_ended(int first, int stream, std::uint32_t number) {
+  if (work_order_) work_order_->end_together(first, timeline.next_stream(), stream, number);
+}
+
 void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream,
                         bool host_waits) {
   const Nanoseconds ns = timeline.copy_ns(bytes, pinned);
@@ -306,7 +342,7 @@ void Machine::note_copy(const char* what, Engine engine, std::uint64_t bytes, bo
   report.copy(what, ns, bytes);
   trace.add(what, stream, span);
   timeline.host_works(timeline.costs().enqueue);
-  if (host_waits) timeline.host_waits_until(span.end);
+  if (host_waits) timeline.host_waits_until(timeline.end_of(stream));
 }
 
 void Machine::note_copy_on_device(const char* what, std::uint64_t moved, std::uint64_t bytes, int stream) {

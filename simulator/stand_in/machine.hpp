@@ -67,7 +67,7 @@ struct Event {
   const DeviceContext* context = nullptr;
   unsigned flags = 0;
   bool is_recorded = false;
-  Nanoseconds at = 0;
+  Moment at;
 };
 
 /// A launch that was executed before, with the real clock: the same function, sizes and arguments.
@@ -264,6 +264,13 @@ class Machine {
   void settle();
   /// The clock of the device, with the real clock; otherwise null.
   GpuClock* gpu_clock() { return gpu_clock_ ? &*gpu_clock_ : nullptr; }
+  // Order between streams, which racecheck looks at from the first stream on that a program makes.
+  /// Begins work in a stream; `what` is what people know it by.
+  void begin_work(std::string_view what, int stream);
+  /// The work that has begun reads or writes these bytes, if they are memory of the device or seen by it.
+  void touches(const void* address, std::uint64_t bytes, bool writes);
+  /// The graph whose nodes have the timeline's streams from `first` on ends as this work of a stream.
+  void graph_ended(int first, int stream, std::uint32_t number);
   /// Notes a copy or a fill of so many bytes and when it happens.
   void note_copy(const char* what, Engine engine, std::uint64_t bytes, bool pinned, int stream, bool host_waits);
   /// Notes a copy or a fill that stays on the device and moves `moved` bytes through its memory, and when it happens.
@@ -329,6 +336,8 @@ class Machine {
   const GpuFacts* gpu_;
   const simulated::GpuModel* gpu_model_;  // the model of the caches: that GPU's, or the default's
   simulated::SimulatedDevice device_;
+  std::optional<simulated::WorkOrder> work_order_;
+  std::string work_;                      // the last one that has begun
   std::optional<DeferredWork> deferred_;  // with the real clock, like the next members
   std::optional<GpuClock> gpu_clock_;
   bool has_textures_ = false;

@@ -206,6 +206,7 @@ void Machine::run(const KernelWork& work, int stream) {
   if (deferred_) {
     run_by_real_clock(work, request);
   } else {
+    begin_work(display_name(work.function->name), stream);
     execute(work, request);
     take_over(*work.function, request);
   }

@@ -107,6 +107,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
     memory.buffer = allocate_now();
   }
   void* const address = memory.buffer.address();
+  if (work_order_) work_order_->forget(reinterpret_cast<std::uint64_t>(address), bytes);
   uses(Contexts::current_device(), kind == MemoryKind::pinned ? 0 : static_cast<std::int64_t>(bytes));
   report.allocated({label, call, bytes, calling_places()});
   memory_.emplace(reinterpret_cast<std::uint64_t>(address), std::move(memory));

@@ -23,36 +23,70 @@ void wait_until(Nanoseconds real) {
 }
 
 int Timeline::add_stream(bool waits_for_default, int device) {
-  streams_[next_stream_] = {0, waits_for_default, false, device};
+  streams_[next_stream_] = {.waits_for_default = waits_for_default, .device = device};
   return next_stream_++;
 }
 
 int Timeline::default_stream(int device) {
   const auto [found, is_new] = default_streams_.try_emplace(device, next_stream_);
-  if (is_new) streams_[next_stream_++] = {0, true, true, device};
+  if (is_new) streams_[next_stream_++] = {.is_default = true, .device = device};
   return found->second;
 }
 
 void Timeline::remove_stream(int stream) {
-  removed_end_ = std::max(removed_end_, streams_.at(stream).end);
+  const Moment end = end_of(stream);
+  removed_end_.time = std::max(removed_end_.time, end.time);
+  simulated::join(removed_end_.ended, end.ended);
   streams_.erase(stream);
 }
 
-void Timeline::host_waits_until(Nanoseconds end) {
-  if (end <= now_ || is_held_) return;
-  now_ = end + costs_.wake;
+void Timeline::remove_node_stream(int stream) {
+  removed_end_.time = std::max(removed_end_.time, streams_.at(stream).end);
+  streams_.erase(stream);
+}
+
+std::uint32_t Timeline::graph_ends(int stream, int first, Moment end) {
+  end.ended.erase(end.ended.lower_bound(first), end.ended.end());
+  wait_for(stream, end);
+  StreamTime& own = streams_.at(stream);
+  return own.behind[stream] = ++own.works;
+}
+
+void Timeline::host_waits_until(const Moment& end) {
+  if (is_held_) return;
+  host_learns(end);
+  if (end.time > now_) now_ = end.time + costs_.wake;
+}
+
+/// CUDA C++ programming guide: the legacy default stream and the blocking streams wait for each other.
+bool Timeline::waits_for(const StreamTime& stream, const StreamTime& other) const {
+  if (&stream == &other || other.device != stream.device) return false;
+  return stream.is_default ? other.waits_for_default : other.is_default && stream.waits_for_default;
 }
 
 Nanoseconds Timeline::earliest(int stream) const {
   const StreamTime& own = streams_.at(stream);
   Nanoseconds from = std::max(own.end, now_ + costs_.start);
   for (const auto& [number, other] : streams_) {
-    if (number == stream || other.device != own.device) continue;
-    // CUDA C++ programming guide: the legacy default stream and the blocking streams wait for each other.
-    const bool waits = own.is_default ? other.waits_for_default : other.is_default && own.waits_for_default;
-    if (waits) from = std::max(from, other.end);
+    if (waits_for(own, other)) from = std::max(from, other.end);
   }
   return from;
+}
+
+void Timeline::join_those_it_waits_for(int stream) {
+  StreamTime& own = streams_.at(stream);
+  simulated::join(own.behind, host_);
+  for (const auto& [number, other] : streams_) {
+    if (waits_for(own, other)) simulated::join(own.behind, other.behind);
+  }
+}
+
+simulated::StreamWork Timeline::begin_work(int stream) {
+  join_those_it_waits_for(stream);
+  StreamTime& own = streams_.at(stream);
+  simulated::StreamWork work{stream, ++own.works, "", own.behind};
+  own.behind[stream] = work.number;
+  return work;
 }
 
 Nanoseconds Timeline::when_there_is_room(int device, Nanoseconds from, double share) {
@@ -93,23 +127,30 @@ Timeline::Span Timeline::enqueue(int stream, Engine engine, const NanosecondsFro
   return {begin, begin + ns};
 }
 
-Nanoseconds Timeline::mark(int stream) {
+Moment Timeline::mark(int stream) {
   // An event on an idle stream is recorded when the device learns of it, not when the last work ended.
-  StreamTime& own = streams_.at(stream);
-  own.end = earliest(stream) + costs_.event;
-  return own.end;
+  join_those_it_waits_for(stream);
+  streams_.at(stream).end = earliest(stream) + costs_.event;
+  return end_of(stream);
 }
 
-void Timeline::wait_for(int stream, Nanoseconds end) {
+void Timeline::wait_for(int stream, const Moment& end) {
   StreamTime& own = streams_.at(stream);
-  own.end = std::max(own.end, end);
+  own.end = std::max(own.end, end.time);
+  simulated::join(own.behind, end.ended);
 }
 
-Nanoseconds Timeline::end_of(int stream) const { return streams_.at(stream).end; }
+Moment Timeline::end_of(int stream) const {
+  const StreamTime& own = streams_.at(stream);
+  return {own.end, own.behind};
+}
 
-Nanoseconds Timeline::end_of_all() const {
-  Nanoseconds end = removed_end_;
-  for (const auto& [number, stream] : streams_) end = std::max(end, stream.end);
+Moment Timeline::end_of_all() const {
+  Moment end = removed_end_;
+  for (const auto& [number, stream] : streams_) {
+    end.time = std::max(end.time, stream.end);
+    simulated::join(end.ended, stream.behind);
+  }
   return end;
 }
 

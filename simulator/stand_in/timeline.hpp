@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/checkers/work_order.hpp"
+
 namespace convladder::stand_in {
 
 using Nanoseconds = std::uint64_t;
@@ -44,6 +46,12 @@ Nanoseconds real_now();
 /// Waits until then and no less: sleeps, and spins at the end.
 void wait_until(Nanoseconds real);
 
+/// When everything that is enqueued somewhere will have ended: the time, and the work.
+struct Moment {
+  Nanoseconds time = 0;
+  simulated::EndedWork ended;
+};
+
 enum class Engine { to_device, from_device, kernels };
 
 /// A stream on the timeline.
@@ -52,6 +60,8 @@ struct StreamTime {
   bool waits_for_default = true;  ///< and the default stream for it; false with cudaStreamNonBlocking
   bool is_default = false;
   int device = 0;
+  simulated::EndedWork behind{};  ///< its next work begins when all of this has ended
+  std::uint32_t works = 0;
 };
 
 class Timeline {
@@ -75,6 +85,13 @@ class Timeline {
   int device_of(int stream) const { return streams_.at(stream).device; }
   /// Removes a stream; work in it goes on to its end.
   void remove_stream(int stream);
+  /// Removes a stream that was made for a node of a graph.
+  void remove_node_stream(int stream);
+  /// The number of the stream that is added next.
+  int next_stream() const { return next_stream_; }
+  /// A graph in this stream, whose nodes' streams are those from `first` on, ends then. Returns the number of the work
+  /// that stands for it.
+  std::uint32_t graph_ends(int stream, int first, Moment end);
 
   /// Advances the host's time by its work.
   void host_works(Nanoseconds ns) {
@@ -82,8 +99,10 @@ class Timeline {
   }
   /// While held, the host's time stands still: everything is enqueued at once, as a graph is.
   void hold(bool held) { is_held_ = held; }
-  /// The host waits until `end`.
-  void host_waits_until(Nanoseconds end);
+  /// The host waits until then.
+  void host_waits_until(const Moment& end);
+  /// The host has learnt that everything up to then has ended.
+  void host_learns(const Moment& end) { simulated::join(host_, end.ended); }
 
   struct Span {
     Nanoseconds begin = 0;
@@ -98,11 +117,13 @@ class Timeline {
   Nanoseconds next_kernel_begins(int stream) const {
     return std::max(earliest(stream), streams_.at(stream).end + (is_held_ ? costs_.between_nodes : costs_.between));
   }
-  /// The time at which all work in the stream will have ended: where an event is recorded.
-  Nanoseconds mark(int stream);
-  void wait_for(int stream, Nanoseconds end);
-  Nanoseconds end_of(int stream) const;
-  Nanoseconds end_of_all() const;
+  /// Begins work in a stream: what it is ordered behind. Its time is enqueued by itself.
+  simulated::StreamWork begin_work(int stream);
+  /// When all work in the stream will have ended: where an event is recorded.
+  Moment mark(int stream);
+  void wait_for(int stream, const Moment& end);
+  Moment end_of(int stream) const;
+  Moment end_of_all() const;
   /// The time for which an engine has been busy.
   Nanoseconds busy(Engine engine) const { return busy_[static_cast<std::size_t>(engine)]; }
 
@@ -110,16 +131,19 @@ class Timeline {
 
  private:
   Nanoseconds earliest(int stream) const;
+  bool waits_for(const StreamTime& stream, const StreamTime& other) const;
+  void join_those_it_waits_for(int stream);
   Nanoseconds when_there_is_room(int device, Nanoseconds from, double share);
 
   FixedCosts costs_;
   bool is_real_ = false;
   Nanoseconds now_ = 0;
   bool is_held_ = false;
-  std::map<int, StreamTime> streams_ = {{0, {0, true, true}}};
+  std::map<int, StreamTime> streams_ = {{0, {.is_default = true}}};
   std::map<int, int> default_streams_ = {{0, 0}};  // by device
   int next_stream_ = 1;
-  Nanoseconds removed_end_ = 0;                               // of removed streams
+  Moment removed_end_;                                        // of removed streams
+  simulated::EndedWork host_;                                 // what the host knows to have ended
   std::map<std::pair<int, Engine>, Nanoseconds> engine_end_;  // by device, of the engines for copies
   Nanoseconds busy_[3] = {0, 0, 0};
   struct Running {

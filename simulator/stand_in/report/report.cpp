@@ -150,7 +150,7 @@ ProcessReport Report::finish(const Timeline& timeline) {
   for (const auto& [call, sum] : library_calls_) process.library_calls.push_back(sum);
   for (const auto& [of, failure] : failures_) process.failures.push_back(failure);
   process.predicted = {.host = timeline.now(),
-                       .device_end = timeline.end_of_all(),
+                       .device_end = timeline.end_of_all().time,
                        .kernels = timeline.busy(Engine::kernels),
                        .to_device = timeline.busy(Engine::to_device),
                        .from_device = timeline.busy(Engine::from_device)};

@@ -36,7 +36,7 @@ cudaError_t record(const char* name, cudaEvent_t event, cudaStream_t stream, boo
     if (is_captured) return;
     found.at = machine.timeline.mark(number);
     found.is_recorded = true;
-    machine.trace.add("event", number, {found.at, found.at});
+    machine.trace.add("event", number, {found.at.time, found.at.time});
     machine.timeline.host_works(machine.timeline.costs().enqueue);
   });
 }
@@ -72,8 +72,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return answer("cudaStreamQuery", [&](Machine& machine) {
     const int number = machine.stream_number(stream);
     machine.graphs().wait_for_stream(number);
-    const Nanoseconds end = machine.timeline.end_of(number);
-    if (end > machine.timeline.now()) throw Failure(kNotReady);
+    const Moment end = machine.timeline.end_of(number);
+    if (end.time > machine.timeline.now()) throw Failure(kNotReady);
+    machine.timeline.host_learns(end);
     machine.host_may_look();
   });
 }
@@ -159,7 +160,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer("cudaEventQuery", [&](Machine& machine) {
     const Event& found = machine.event(event);
     machine.graphs().wait_for_recording(&found);
-    if (found.is_recorded && found.at > machine.timeline.now()) throw Failure(kNotReady);
+    if (found.is_recorded && found.at.time > machine.timeline.now()) throw Failure(kNotReady);
+    if (found.is_recorded) machine.timeline.host_learns(found.at);
     machine.host_may_look();
   });
 }
@@ -171,8 +173,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
     const Event& last = machine.event(end);
     const auto timed = [](const Event& one) { return one.is_recorded && (one.flags & cudaEventDisableTiming) == 0; };
     require(timed(first) && timed(last), kInvalidHandle);
-    if (std::max(first.at, last.at) > machine.timeline.now()) throw Failure(kNotReady);
-    *milliseconds = static_cast<float>((static_cast<double>(last.at) - static_cast<double>(first.at)) * 1e-6);
+    const Nanoseconds from = first.at.time;
+    const Nanoseconds to = last.at.time;
+    if (std::max(from, to) > machine.timeline.now()) throw Failure(kNotReady);
+    *milliseconds = static_cast<float>((static_cast<double>(to) - static_cast<double>(from)) * 1e-6);
   });
 }
 

@@ -54,7 +54,7 @@ TEST(Timeline, OverlapsCopiesBothWaysAndKernels) {
   expect_span(timeline.enqueue(c, Engine::kernels, 200), 100, 300);
   // There is one engine for each way.
   expect_span(timeline.enqueue(b, Engine::to_device, 50), 600, 650);
-  EXPECT_EQ(timeline.end_of_all(), 650U);
+  EXPECT_EQ(timeline.end_of_all().time, 650U);
 }
 
 TEST(Timeline, RunsKernelsBesideEachOtherWhereTheyFit) {
@@ -83,14 +83,14 @@ TEST(Timeline, RecordsEventsWhenTheDeviceHearsOfThem) {
   Timeline timeline(kCosts);
   const int a = timeline.add_stream(false);
   const int b = timeline.add_stream(false);
-  EXPECT_EQ(timeline.mark(a), 100U) << "of an idle stream";
+  EXPECT_EQ(timeline.mark(a).time, 100U) << "of an idle stream";
   timeline.enqueue(a, Engine::kernels, 1000, 0.1);
-  const Nanoseconds done = timeline.mark(a);
-  EXPECT_EQ(done, 1100U);
+  const Moment done = timeline.mark(a);
+  EXPECT_EQ(done.time, 1100U);
   timeline.wait_for(b, done);
   expect_span(timeline.enqueue(b, Engine::kernels, 10, 0.1), 1100, 1110);
-  timeline.wait_for(b, 5);
-  EXPECT_EQ(timeline.end_of(b), 1110U) << "what is over is not waited for";
+  timeline.wait_for(b, {5, {}});
+  EXPECT_EQ(timeline.end_of(b).time, 1110U) << "what is over is not waited for";
 }
 
 TEST(Timeline, GoesOnWithWhatIsInAStreamThatIsRemoved) {
@@ -98,8 +98,43 @@ TEST(Timeline, GoesOnWithWhatIsInAStreamThatIsRemoved) {
   const int stream = timeline.add_stream(false);
   timeline.enqueue(stream, Engine::kernels, 1000);
   timeline.remove_stream(stream);
-  EXPECT_EQ(timeline.end_of_all(), 1100U);
+  EXPECT_EQ(timeline.end_of_all().time, 1100U);
   EXPECT_NE(timeline.add_stream(false), stream);
+}
+
+/// The work that a stream's next work is behind, in these streams.
+simulated::EndedWork behind(Timeline& timeline, int stream) { return timeline.begin_work(stream).behind; }
+
+TEST(Timeline, KnowsWhatWorkIsOrderedBehind) {
+  Timeline timeline(kCosts);
+  const int a = timeline.add_stream(false);
+  const int b = timeline.add_stream(false);
+  const int blocking = timeline.add_stream(true);
+  timeline.begin_work(a);
+  EXPECT_EQ(behind(timeline, b), (simulated::EndedWork{})) << "the streams do not wait for each other";
+  timeline.wait_for(b, timeline.mark(a));
+  timeline.begin_work(a);
+  EXPECT_EQ(behind(timeline, b), (simulated::EndedWork{{a, 1}, {b, 1}})) << "an event is of its time";
+  EXPECT_EQ(behind(timeline, blocking), (simulated::EndedWork{}));
+  EXPECT_EQ(behind(timeline, 0), (simulated::EndedWork{{blocking, 1}}));
+  EXPECT_EQ(behind(timeline, blocking), (simulated::EndedWork{{0, 1}, {blocking, 1}}));
+  timeline.host_waits_until(timeline.end_of(a));
+  const int later = timeline.add_stream(false);
+  EXPECT_EQ(behind(timeline, later), (simulated::EndedWork{{a, 2}})) << "the host has waited for it";
+}
+
+TEST(Timeline, AGraphCountsAsOneWork) {
+  Timeline timeline(kCosts);
+  const int stream = timeline.add_stream(false);
+  const int first = timeline.next_stream();
+  const Moment begin = timeline.mark(stream);
+  const int node = timeline.add_stream(false);
+  timeline.wait_for(node, begin);
+  timeline.begin_work(node);
+  const Moment end = timeline.end_of(node);
+  timeline.remove_node_stream(node);
+  EXPECT_EQ(timeline.graph_ends(stream, first, end), 1U);
+  EXPECT_EQ(behind(timeline, stream), (simulated::EndedWork{{stream, 1}}));
 }
 
 TEST(Timeline, PutsTimeBetweenKernelsAndIntoEvents) {
@@ -110,7 +145,7 @@ TEST(Timeline, PutsTimeBetweenKernelsAndIntoEvents) {
   Timeline timeline(costs);
   expect_span(timeline.enqueue(0, Engine::kernels, 1000), 100, 1100);
   expect_span(timeline.enqueue(0, Engine::kernels, 10), 1107, 1117);
-  EXPECT_EQ(timeline.mark(0), 1122U);
+  EXPECT_EQ(timeline.mark(0).time, 1122U);
   timeline.hold(true);
   expect_span(timeline.enqueue(0, Engine::kernels, 10), 1125, 1135);
   timeline.hold(false);
@@ -131,7 +166,7 @@ TEST(Timeline, ByTheRealClockTheHostsTimeIsThatOfTheHost) {
   EXPECT_EQ(timeline.now(), begin + 1000) << "whoever called has to wait";
   const Timeline::Span span = timeline.enqueue(0, Engine::kernels, 3'000'000);
   EXPECT_EQ(span.begin, begin + 1000 + kCosts.start);
-  timeline.host_waits_until(span.end);
+  timeline.host_waits_until({span.end, {}});
   wait_until(timeline.now());
   EXPECT_GE(real_now(), span.end);
   timeline.call_begins();
