@@ -12,7 +12,7 @@
 // Between blocks a place in global memory orders in the same way, by accesses and fences whose scope reaches beyond the
 // block: what a warp releases there is in order for those who acquire there, and for all that learn of it from them. A
 // fence counts for its warp and for whoever is ordered behind it: writers may each fence before a barrier, and one
-// thread behind it raise the flag. (Where a kernel knows of more than 4096 warps of other blocks, whatever any block
+// thread behind it raise the flag. (Where more than 256 warps of other blocks are known, whatever any block
 // has released counts as acquired.)
 //
 // Strong accesses, such as atomics, do not race with one another if the scope of both reaches the other thread; neither

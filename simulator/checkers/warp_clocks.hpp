@@ -21,7 +21,7 @@ inline constexpr int kWarpsOfGroup = 4;
 /// whole blocks and places often know the same.
 struct KnownReleases {
   /// If more warps than this are known, everything counts that any block has released.
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMost = 256;
   using Pointer = std::shared_ptr<const KnownReleases>;
 
   /// By block * kMostWarps + warp, in ascending order.
