@@ -20,32 +20,24 @@ void join(EndedWork& ended, const EndedWork& other) {
 
 void WorkOrder::begin(StreamWork work) {
   works_.push_back(std::move(work));
-  is_before_.clear();
-  asked_ = 0;
-  answered_ = true;
+  answers_.fill({});
 }
 
 /// Whether the work has ended when the current one begins.
-bool WorkOrder::is_before(std::uint32_t work) {
-  if (work == asked_) return answered_;
-  const auto [known, is_new] = is_before_.try_emplace(work, true);
-  if (is_new) {
-    const StreamWork& earlier = works_[work];
-    const StreamWork& now = works_.back();
-    const auto has_ended = [&now](int stream, std::uint32_t number) {
-      const auto ended = now.behind.find(stream);
-      return ended != now.behind.end() && ended->second >= number;
-    };
-    bool ends = work + 1 == works_.size() || earlier.stream == now.stream || has_ended(earlier.stream, earlier.number);
-    if (auto above = together_.upper_bound(earlier.stream); !ends && above != together_.begin()) {
-      const Together& last = std::prev(above)->second;
-      ends = earlier.stream < last.end && has_ended(last.stream, last.number);
-    }
-    known->second = ends;
+bool WorkOrder::ends_before(std::uint32_t work) const {
+  const StreamWork& earlier = works_[work];
+  const StreamWork& now = works_.back();
+  const auto has_ended = [&now](int stream, std::uint32_t number) {
+    const auto ended = now.behind.find(stream);
+    return ended != now.behind.end() && ended->second >= number;
+  };
+  if (work + 1 == works_.size() || earlier.stream == now.stream || has_ended(earlier.stream, earlier.number)) {
+    return true;
   }
-  asked_ = work;
-  answered_ = known->second;
-  return answered_;
+  const auto above = together_.upper_bound(earlier.stream);
+  if (above == together_.begin()) return false;
+  const Together& last = std::prev(above)->second;
+  return earlier.stream < last.end && has_ended(last.stream, last.number);
 }
 
 template <typename Found>

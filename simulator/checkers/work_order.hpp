@@ -5,6 +5,7 @@
 // and two reads are kept, by work; a conflict with an older one that these hide is found at another word or not at all.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,7 +82,12 @@ class WorkOrder final : public AccessObserver {
   /// Calls found(hazard, work, address) for what is in no order with the access.
   template <typename Found>
   void touch_words(std::uint64_t begin, std::uint64_t bytes, const Access& access, const Found& found);
-  bool is_before(std::uint32_t work);
+  bool is_before(std::uint32_t work) {
+    Answer& known = answers_[work % answers_.size()];
+    if (known.work != work) known = {work, ends_before(work)};
+    return known.is_before;
+  }
+  bool ends_before(std::uint32_t work) const;
   bool is_strong(const WarpAccess& access);
 
   struct Together {
@@ -95,9 +101,11 @@ class WorkOrder final : public AccessObserver {
   std::map<std::uint64_t, std::unique_ptr<Page>> pages_;  ///< by number
   std::uint64_t last_page_ = ~std::uint64_t{0};
   Page* last_ = nullptr;
-  std::map<std::uint32_t, bool> is_before_;  ///< by work, for the current one
-  std::uint32_t asked_ = 0;
-  bool answered_ = true;
+  struct Answer {
+    std::uint32_t work = 0;  ///< 0: none
+    bool is_before = false;
+  };
+  std::array<Answer, 64> answers_{};  ///< by the last bits of a work's index, for the current one
   const Program* program_ = nullptr;  ///< whose instructions `strong_` is of
   std::vector<bool> strong_;
   FindingLog* findings_ = nullptr;
