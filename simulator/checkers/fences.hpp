@@ -7,7 +7,6 @@
 // is ordered behind it, and before the second in the same sense. The order of threads alone does not do.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -46,13 +45,16 @@ class Fences {
   bool empty() const { return latest_ < 0; }
   /// All that any fence has shown.
   const Shown& all() const { return all_; }
+  /// The block has ended: from now on only all that the fences have shown is asked for.
+  void end() { of_warps_ = {}; }
   /// The instruction of the latest fence; -1 if there is none.
   int latest() const { return latest_; }
 
  private:
   /// So many fences of a warp are told apart; of more, the oldest count as earlier than they were.
   static constexpr std::size_t kMostFences = 32;
-  std::array<std::vector<Fence>, kMostWarps> of_warps_;  ///< in order; each shows what the earlier ones have, too
+  /// By warp, in order; each shows what the earlier ones have, too.
+  std::vector<std::vector<Fence>> of_warps_;
   Shown all_;
   int latest_ = -1;
 };
@@ -63,6 +65,15 @@ struct BlockProxyFences {
   Fences global;                             ///< for those to global memory
   Fences releases;                           ///< of tensor maps
   std::map<std::uint64_t, Fences> acquires;  ///< of tensor maps, by address
+
+  /// The block has ended. Of what is left other blocks want to know only what has been shown in global memory.
+  void end() {
+    shared = {};
+    acquires.clear();
+    global.end();
+    releases.end();
+  }
+  bool empty() const { return shared.empty() && global.empty() && releases.empty() && acquires.empty(); }
 };
 
 }  // namespace convladder::simulated

@@ -108,6 +108,10 @@ void RaceChecker::enter(const BlockContext& block) {
 void RaceChecker::block_begins(const BlockContext& block) {
   enter(block);
   ++events_;
+  if (const auto ended = fences_.find(now_->number); ended != fences_.end() && !now_->shared.empty()) {
+    ended->second.end();
+    if (ended->second.empty()) fences_.erase(ended);
+  }
   forget_shared(now_->shared);
   *now_ = {};
   now_->number = static_cast<std::uint32_t>(block.block_number);
@@ -347,6 +351,11 @@ const RaceChecker::Clocks& RaceChecker::released_wide(const WarpAccess& access) 
   constexpr std::size_t kMostReleases = 64;
   const std::uint64_t key = std::uint64_t{now_->number} * kMostWarps + static_cast<std::uint64_t>(warp);
   WarpReleases& releases = releases_of_warps_[key];
+  // A release counts as one of all that its warp has released before: only the latest is remembered where it is known.
+  if (!releases.reached.empty()) {
+    const Reached& before = releases.reached.back();
+    for (std::size_t i = 0; i < reached.size(); ++i) reached[i] = std::max(reached[i], before[i]);
+  }
   if (releases.reached.empty() || releases.reached.back() != reached) {
     if (releases.reached.size() == kMostReleases) {
       releases.reached.pop_front();

@@ -226,6 +226,25 @@ __global__ void counted_by_relaxed_atomics(const float* in, float* out, int n) {
   out[index_of_thread()] = is_last ? static_cast<float>(counters[1 + t % 2]) : 0.0F;
 }
 
+__global__ void a_release_and_then_less(const float* in, float* out, int n) {
+  // Behind the release the writer counts with a relaxed atomic, which releases only what came before its old fence.
+  const int t = static_cast<int>(threadIdx.x);
+  const Device<unsigned> flag(flags[12]);
+  out[index_of_thread()] = 0.0F;
+  if (t != 0) return;
+  if (blockIdx.x == 0) {
+    __threadfence();
+    data[7][0] = in[0];
+    flag.store(1, cuda::memory_order_release);
+    atomicAdd(&counters[7], 1U);
+  } else if (blockIdx.x == 1) {
+    wait_for(flag, 1, cuda::memory_order_acquire);
+    while (Device<unsigned>(counters[7]).load(cuda::memory_order_acquire) == 0) {
+    }
+    out[index_of_thread()] = data[7][0];
+  }
+}
+
 __global__ void __cluster_dims__(2) a_flag_for_the_cluster(const float* in, float* out, int n) {
   const int t = static_cast<int>(threadIdx.x);
   out[index_of_thread()] = 0.0F;
