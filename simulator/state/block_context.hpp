@@ -126,6 +126,7 @@ class BlockContext {
   std::vector<PendingArrival> arrivals;  ///< in the order in which they began
   BulkGroups bulk_groups;                ///< pending copies to global memory
   std::uint64_t bulk_copies = 0;         ///< number of copies that have begun
+  RepeatedCopies repeated_copies;
   bool waits_in_vain = false;            ///< whether a wait was unsuccessful
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the block's multiprocessor; none: traffic below it is not counted

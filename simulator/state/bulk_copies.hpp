@@ -41,6 +41,24 @@ struct BulkWrite {
   void land() const;
 };
 
+/// A piece of memory that a copy reads.
+struct BulkRead {
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+};
+
+/// Copies of one instruction by several lanes of a warp that are all the same count as the first lane's for observers:
+/// a GPU makes one of them, and whichever of them comes last, the bytes are the same.
+class RepeatedCopies {
+ public:
+  /// Whether the copy is the one that a lane of this instruction has begun just before.
+  bool repeats(const BulkWrite& write, std::span<const BulkRead> sources);
+
+ private:
+  BulkWrite last_;
+  std::vector<BulkRead> sources_;
+};
+
 /// The number of a block's copies that are kept back; if there are more, the oldest lands, as it may at any time. This
 /// bounds the memory of a loop without waits.
 inline constexpr std::size_t kMostUnderWay = 256;

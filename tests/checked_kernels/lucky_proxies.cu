@@ -24,6 +24,19 @@ __global__ void a_copy_of_what_was_just_stored(const float* in, float* out, int 
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
+__global__ void lanes_copy_different_tiles_to_one_place(const float* in, float* out, int n) {
+  // No fence is missing here: two lanes begin copies of two tiles.
+  __shared__ alignas(128) float tiles[2][kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tiles[0][t] = in[t];
+  tiles[1][t] = in[t] + 1.0F;
+  fence_for_copies();
+  __syncthreads();
+  if (t >= 2) return;
+  BULK_STORE(out + blockIdx.x * kThreads, tiles[t], sizeof tiles[0]);  // <- racecheck
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 __global__ void only_one_warp_fences(const float* in, float* out, int n) {
   __shared__ alignas(128) float tile[kThreads];
   const int t = static_cast<int>(threadIdx.x);

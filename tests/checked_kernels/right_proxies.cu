@@ -31,6 +31,18 @@ __global__ void each_writer_fences(const float* in, float* out, int n) {
   wait_for_stores();
 }
 
+__global__ void a_whole_warp_copies_the_same(const float* in, float* out, int n) {
+  // Nobody is elected: 32 lanes begin one and the same copy, as in the epilogues of CUTLASS.
+  __shared__ alignas(128) float tile[kThreads];
+  const int t = static_cast<int>(threadIdx.x);
+  tile[t] = in[t];
+  fence_for_copies();
+  __syncthreads();
+  if (t >= 32) return;
+  BULK_STORE(out + blockIdx.x * kThreads, tile, sizeof tile);
+  wait_for_stores();
+}
+
 __global__ void the_thread_that_copies_fences(const float* in, float* out, int n) {
   __shared__ alignas(128) float tile[kThreads];
   const int t = static_cast<int>(threadIdx.x);

@@ -100,8 +100,32 @@ void BulkWrite::land() const {
   }
 }
 
+bool RepeatedCopies::repeats(const BulkWrite& write, std::span<const BulkRead> sources) {
+  if ((write.warp.mask & (write.warp.mask - 1)) == 0) return false;
+  const auto same_part = [](const BulkPart& one, const BulkPart& other) {
+    return one.address == other.address && one.bytes == other.bytes;
+  };
+  const auto same_read = [](const BulkRead& one, const BulkRead& other) {
+    return one.address == other.address && one.bytes == other.bytes;
+  };
+  const bool is_next_lane = last_.operation == write.operation && last_.warp.index == write.warp.index &&
+                            last_.number + 1 == write.number && last_.lane < write.lane;
+  const bool is_same = is_next_lane && write.combine == &overwrite && last_.data == write.data &&
+                       std::ranges::equal(last_.parts, write.parts, same_part) &&
+                       std::ranges::equal(sources_, sources, same_read);
+  if (is_same) {
+    last_.number = write.number;
+    last_.lane = write.lane;
+    return true;
+  }
+  last_ = write;
+  sources_.assign(sources.begin(), sources.end());
+  return false;
+}
+
 void announce(const BulkWrite& write, Space source_space, std::span<const BulkRead> sources) {
   if (write.warp.block->observers.empty()) return;
+  if (write.warp.block->repeated_copies.repeats(write, sources)) return;
   const Accesses reads(write, source_space, sources, AccessKind::load);
   const Accesses writes(write, write.space, write.parts, AccessKind::store);
   for (AccessObserver* const observer : write.warp.block->observers) {

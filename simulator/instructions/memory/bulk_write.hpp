@@ -13,12 +13,6 @@
 
 namespace convladder::simulated {
 
-/// A piece of memory that a copy reads.
-struct BulkRead {
-  std::uint64_t address = 0;
-  std::size_t bytes = 0;
-};
-
 /// Tells observers that the copy, which reads `sources`, begins.
 void announce(const BulkWrite& write, ptx::Space source_space, std::span<const BulkRead> sources);
 
