@@ -229,19 +229,28 @@ def test_old_compiled_sources_are_forgotten(ladder: Path, tmp_path: Path) -> Non
     assert server.wait(20) == 0
 
 
+def kept_waiting() -> float:
+    """By how much longer a process takes here than it needs, as others use the processors."""
+    began, needed = time.monotonic(), time.process_time()
+    while time.process_time() - needed < 0.1:
+        pass
+    return (time.monotonic() - began) / 0.1
+
+
 def test_a_verdict_is_soon_there(served: tuple[subprocess.Popen[str], Path]) -> None:
     client = LineClient(served[1])
     seconds = []
-    for i in range(20):  # others may use the machine: once is enough
+    for i in range(20):
+        before = kept_waiting()
         client.send(submission(i, source(1)))
         answer = client.answer()
         assert answer["status"] == "OK", answer
-        seconds.append(answer["seconds"]["verdict"])
+        seconds.append(answer["seconds"]["verdict"] / max(before, kept_waiting()))
         if min(seconds[1:], default=1) < 1:
             break
     client.close()
     if not is_sanitized():
-        assert min(seconds[1:]) < 1
+        assert min(seconds[1:]) < 1, seconds
 
 
 def mcp(number: int | None, method: str, **parameters: Any) -> str:
