@@ -127,7 +127,7 @@ class BlockContext {
   BulkGroups bulk_groups;                ///< pending copies to global memory
   std::uint64_t bulk_copies = 0;         ///< number of copies that have begun
   RepeatedCopies repeated_copies;
-  bool waits_in_vain = false;            ///< whether a wait was unsuccessful
+  bool waits_in_vain = false;  ///< whether a wait was unsuccessful
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the block's multiprocessor; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
