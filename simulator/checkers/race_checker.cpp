@@ -265,6 +265,12 @@ void RaceChecker::copy_begins(std::span<const WarpAccess> sources, std::span<con
   }
 }
 
+/// Whoever waits for any of the lanes' copies waits for the one that there is.
+void RaceChecker::copy_repeats(const WarpState& warp, std::uint64_t copy, std::uint64_t first) {
+  enter(*warp.block);
+  now_->copies[copy] = now_->copies[first];
+}
+
 void RaceChecker::copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                                std::uint64_t mbarrier) {
   enter(block);

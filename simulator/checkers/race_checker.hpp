@@ -75,6 +75,7 @@ class RaceChecker final : public AccessObserver {
   void proxy_fenced(const WarpState& warp, const Operation& operation, const ProxyFence& fence) override;
   void copy_begins(std::span<const WarpAccess> sources, std::span<const WarpAccess> destinations,
                    std::uint64_t copy) override;
+  void copy_repeats(const WarpState& warp, std::uint64_t copy, std::uint64_t first) override;
   void copy_arrives(const BlockContext& block, std::uint64_t copy, const BlockContext& owner,
                     std::uint64_t mbarrier) override;
   void copy_seen(const WarpState& warp, std::uint64_t copy, bool has_landed) override;

@@ -82,6 +82,8 @@ class AccessObserver {
   /// destinations, of which there is at least one. `copy` is its number, from 1 on in each block.
   virtual void copy_begins(std::span<const WarpAccess> /*sources*/, std::span<const WarpAccess> /*destinations*/,
                            std::uint64_t /*copy*/) {}
+  /// Another lane's copy is the same as the one that began as number `first`, which is told of no more.
+  virtual void copy_repeats(const WarpState& /*warp*/, std::uint64_t /*copy*/, std::uint64_t /*first*/) {}
   /// Data of a copy has been written.
   virtual void copy_lands(const WarpAccess& /*destination*/) {}
   /// A copy of a block arrives at the mbarrier at this offset in shared memory of `owner`.

@@ -51,10 +51,11 @@ struct BulkRead {
 /// a GPU makes one of them, and whichever of them comes last, the bytes are the same.
 class RepeatedCopies {
  public:
-  /// Whether the copy is the one that a lane of this instruction has begun just before.
-  bool repeats(const BulkWrite& write, std::span<const BulkRead> sources);
+  /// The number of the copy that a lane of this instruction has begun before, if this is the same one; otherwise 0.
+  std::uint64_t repeats(const BulkWrite& write, std::span<const BulkRead> sources);
 
  private:
+  std::uint64_t first_ = 0;
   BulkWrite last_;
   std::vector<BulkRead> sources_;
 };

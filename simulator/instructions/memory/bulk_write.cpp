@@ -100,8 +100,8 @@ void BulkWrite::land() const {
   }
 }
 
-bool RepeatedCopies::repeats(const BulkWrite& write, std::span<const BulkRead> sources) {
-  if ((write.warp.mask & (write.warp.mask - 1)) == 0) return false;
+std::uint64_t RepeatedCopies::repeats(const BulkWrite& write, std::span<const BulkRead> sources) {
+  if ((write.warp.mask & (write.warp.mask - 1)) == 0) return 0;
   const auto same_part = [](const BulkPart& one, const BulkPart& other) {
     return one.address == other.address && one.bytes == other.bytes;
   };
@@ -116,16 +116,22 @@ bool RepeatedCopies::repeats(const BulkWrite& write, std::span<const BulkRead> s
   if (is_same) {
     last_.number = write.number;
     last_.lane = write.lane;
-    return true;
+    return first_;
   }
+  first_ = write.number;
   last_ = write;
   sources_.assign(sources.begin(), sources.end());
-  return false;
+  return 0;
 }
 
 void announce(const BulkWrite& write, Space source_space, std::span<const BulkRead> sources) {
   if (write.warp.block->observers.empty()) return;
-  if (write.warp.block->repeated_copies.repeats(write, sources)) return;
+  if (const std::uint64_t first = write.warp.block->repeated_copies.repeats(write, sources); first != 0) {
+    for (AccessObserver* const observer : write.warp.block->observers) {
+      observer->copy_repeats(write.warp, write.number, first);
+    }
+    return;
+  }
   const Accesses reads(write, source_space, sources, AccessKind::load);
   const Accesses writes(write, write.space, write.parts, AccessKind::store);
   for (AccessObserver* const observer : write.warp.block->observers) {
