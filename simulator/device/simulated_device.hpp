@@ -15,6 +15,7 @@
 #include "simulator/checkers/initialization_checker.hpp"
 #include "simulator/checkers/input_checker.hpp"
 #include "simulator/checkers/work_order.hpp"
+#include "simulator/device/other_orders.hpp"
 #include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
@@ -75,6 +76,7 @@ struct SimulatedDeviceOptions {
   const GpuModel* gpu = &default_gpu_model();        ///< whose multiprocessors and caches are modelled
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
+  SchedulesWanted schedules{};                       ///< orders of each launch besides the usual one
   std::uint64_t sample_blocks = 0;                   ///< about so many blocks of a launch run, for a quick look; 0: all
   double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
@@ -211,6 +213,11 @@ class SimulatedDevice final : public Device {
 
   /// The findings of the checkers since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
+  /// What other orders of each kernel's launches have come to since the last call, by its name in the PTX.
+  std::map<std::string, OrdersTried> take_orders_tried() { return std::exchange(orders_tried_, {}); }
+  /// Why there were no other orders of a launch, or not all of them: since the last call, by the kernel's name.
+  std::map<std::string, std::string> take_orders_not_tried() { return std::exchange(orders_not_tried_, {}); }
+
   /// The checkers for which the host has had too little memory, "racecheck": they have not seen everything.
   std::string blind_checkers() const;
   /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
@@ -233,6 +240,7 @@ class SimulatedDevice final : public Device {
   EquivalentBlocks equivalence(const Program& program, const KernelLaunch& launch,
                                const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, LaunchConfiguration configuration);
+  LaunchResult run_in_order(const Program& program, LaunchConfiguration configuration);
   class RuntimeHost;
   struct Requests;
   /// Runs a launch, and then all that it asks for.
@@ -260,6 +268,8 @@ class SimulatedDevice final : public Device {
   WorkOrder* work_order_ = nullptr;
   std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
+  std::map<std::string, OrdersTried> orders_tried_;
+  std::map<std::string, std::string> orders_not_tried_;
   bool race_is_blind_ = false;
   std::string printed_;
   std::string asserted_;

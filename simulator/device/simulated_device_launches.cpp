@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_error.hpp"
@@ -167,7 +168,34 @@ bool SimulatedDevice::runs_straight(const void* kernel) {
   return true;
 }
 
+/// Runs the launch in its usual order, and then in those that are asked for besides.
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
+  if (options_.schedules.count == 0) return run_in_order(program, std::move(configuration));
+  const std::string& name = program.kernel->name;
+  if (configuration.window.count > 0 || configuration.sample.count > 0) {
+    orders_not_tried_[name] = "only some of its blocks run";
+    return run_in_order(program, std::move(configuration));
+  }
+  const std::uint64_t allocated = memory_.used();
+  OtherOrders others(program, memory_, configuration, may_be_written_by(program, configuration.parameters));
+  LaunchResult result = run_in_order(program, configuration);
+  const bool asks = configuration.runtime != nullptr && !configuration.runtime->work.empty();
+  if (asks || memory_.used() != allocated) {
+    orders_not_tried_[name] = "it launches kernels, or allocates memory";
+    return result;
+  }
+  if (!result.stopped.empty()) return result;
+  OrdersOutcome outcome = [&] {
+    const KernelRuns runs(memory_);
+    return others.try_them(options_.schedules, result);
+  }();
+  orders_tried_[name] += outcome.tried;
+  if (!outcome.not_tried.empty()) orders_not_tried_[name] = outcome.not_tried;
+  std::ranges::move(outcome.findings, std::back_inserter(findings_));
+  return result;
+}
+
+LaunchResult SimulatedDevice::run_in_order(const Program& program, LaunchConfiguration configuration) {
   std::unique_ptr<CacheHierarchy>& caches = caches_[memory_.device()];
   if (configuration.with_caches && caches == nullptr) caches = std::make_unique<CacheHierarchy>(*options_.gpu);
   configuration.caches = caches.get();

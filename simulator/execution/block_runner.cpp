@@ -54,6 +54,11 @@ bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
   });
 }
 
+/// Whether the lanes of an instruction write each for itself, in an order that is not defined.
+bool stores_lane_by_lane(std::string_view opcode) {
+  return opcode.starts_with("st.") || opcode.starts_with("red.") || opcode.starts_with("atom.");
+}
+
 }  // namespace
 
 BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
@@ -76,6 +81,7 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
   context_.textures = configuration.textures;
   context_.runtime = configuration.runtime;
   context_.is_counted = configuration.is_counted;
+  context_.schedule = configuration.schedule;
   context_.block_size = configuration.block;
   context_.shared.resize(std::size_t{program.static_shared_bytes} + configuration.dynamic_shared_bytes);
   context_.local.resize(std::size_t{program.local_bytes} * kLanes * warps_.size());
@@ -103,6 +109,11 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
     storing_instructions_.insert(for_block ? storing_instructions_.begin() : storing_instructions_.end(),
                                  static_cast<int>(i));
     stores_for_block_ += for_block ? 1 : 0;
+  }
+  if (context_.schedule == nullptr) return;
+  for (const ptx::Instruction& instruction : program.kernel->instructions) {
+    points_.push_back(is_seen_by_others(instruction.opcode) ? 1 : 0);
+    stores_.push_back(stores_lane_by_lane(instruction.opcode) ? 1 : 0);
   }
 }
 
@@ -152,6 +163,7 @@ void BlockRunner::begin(const Dim3& block, std::uint64_t number, std::uint64_t m
     warp.waits_at = nullptr;
     warp.waiting_too.clear();
     warp.arrived_at_cluster = false;
+    warp.is_interrupted = false;
   }
   context_.has_ended = false;
   has_trapped_ = false;
@@ -164,6 +176,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   waits_since_.reset();
   over_rounds_.forget();
   patience_ = {changes_for_others(), executed(), executed(), executed()};
+  if (context_.schedule != nullptr && !context_.schedule->is_usual()) return go_on_by(*context_.schedule, patience);
   // Warps take turns from barrier to barrier, in order, so that the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;
@@ -182,6 +195,11 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
     if (patience.operations == kRunsToItsEnd.operations && ++rounds_ % kRoundsPerLook != 0) continue;
     if (const auto progress = look_at_patience(patience)) return *progress;
   }
+  return progress_of_last_turns();
+}
+
+/// The progress of a block in which no warp can run.
+BlockProgress BlockRunner::progress_of_last_turns() {
   if (any_at_cluster_barrier() && !has_trapped_) {
     waits_since_ = changes_for_others();
     return BlockProgress::waits;
@@ -296,10 +314,16 @@ bool BlockRunner::run_path(Warp& warp, int stop) {
     }
     is_counted = false;
     const int first = at;
-    at = run_plain(warp.state, active, at, block.end);
+    at = context_.schedule == nullptr ? run_plain(warp.state, active, at, block.end)
+                                      : run_plain_by_schedule(warp, active, at, block.end);
     warp.executed += static_cast<std::uint64_t>(at - first);
     path.next = at;
     if (at == block.end) continue;
+    if (operations[at].kind == OperationKind::plain) {  // interrupted
+      // What the paths did before says no more whether they repeat themselves.
+      if (context_.schedule->takes_other_path() && warp.paths.run_another()) warp.spin.forget();
+      return false;
+    }
     ++warp.executed;
     const Operation& operation = operations[at];
     if (operation.kind != OperationKind::branch) return execute_special(warp, operation, at, block);

@@ -96,6 +96,7 @@ class BlockRunner {
     std::vector<Standing> waiting_too;    ///< others, at other instructions of the same barrier
     std::uint32_t barrier = 0;
     bool arrived_at_cluster = false;  ///< has arrived and not waited since
+    bool is_interrupted = false;      ///< by the schedule, before it does something that others may see
   };
 
   LaneMask first_lanes(int warp) const;
@@ -103,6 +104,12 @@ class BlockRunner {
   bool any_at_cluster_barrier() const;
   std::optional<BlockProgress> look_at_patience(const BlockPatience& patience);
   bool repeats();
+  BlockProgress go_on_by(Schedule& schedule, const BlockPatience& patience);
+  std::vector<int> warps_that_can_run() const;
+  int run_plain_by_schedule(Warp& warp, LaneMask active, int at, int end);
+  void land_one(Schedule& schedule);
+  bool land_all_arrivals();
+  BlockProgress progress_of_last_turns();
   void prepare_warps();
   void fill_constant(Slot slot, std::uint32_t value);
   void fill_constants(const std::array<Slot, 3>& slots, const Dim3& value);
@@ -178,6 +185,8 @@ class BlockRunner {
   std::vector<std::byte> registers_;  // of all warps; in a program that calls functions they are in the warps' frames
   BlockContext context_;
   BlockBarriers barriers_;
+  std::vector<char> points_;               // by instruction, with a schedule: whether others may see what it does
+  std::vector<char> stores_;               // and whether it may be carried out lane by lane, in any order
   std::vector<int> storing_instructions_;  // those whose writes only this block sees come first
   std::size_t stores_for_block_ = 0;       // the number of these
   RunningLaunch& launch_;

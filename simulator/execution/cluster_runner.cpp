@@ -30,6 +30,7 @@ void ClusterRunner::set_findings(FindingLog* findings) {
 
 void ClusterRunner::begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches) {
   number_ = cluster;
+  next_rank_ = 0;
   for (unsigned rank = 0; rank < blocks_.size(); ++rank) {
     const std::uint64_t multiprocessor = grid.multiprocessor(cluster, rank);
     blocks_[rank]->set_l1(caches == nullptr ? nullptr : &caches->l1(multiprocessor));
@@ -44,6 +45,8 @@ std::uint64_t ClusterRunner::ended() const {
 
 BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
   if (blocks_.size() == 1) return blocks_[0]->go_on(patience);
+  Schedule* const schedule = blocks_[0]->context().schedule;
+  if (schedule != nullptr && !schedule->is_usual()) return go_on_by(*schedule, patience);
   while (true) {
     bool any = false;
     bool all_yield = true;
@@ -58,6 +61,23 @@ BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
     if (!any) return BlockProgress::waits;
     if (all_yield) return BlockProgress::yields;
   }
+}
+
+/// As `go_on`, but one block goes on, which the schedule chooses.
+BlockProgress ClusterRunner::go_on_by(Schedule& schedule, const BlockPatience& patience) {
+  std::vector<std::size_t> can;  // from the one behind the last on
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::size_t rank = (next_rank_ + i) % blocks_.size();
+    if (blocks_[rank]->can_go_on()) can.push_back(rank);
+  }
+  if (can.empty()) return BlockProgress::waits;
+  const std::size_t rank = can[schedule.next_of(can.size())];
+  next_rank_ = rank + 1;
+  BlockRunner& block = *blocks_[rank];
+  static_cast<void>(block.go_on(patience));
+  if (block.has_trapped()) return end_all();
+  meet();
+  return ended() == blocks_.size() ? BlockProgress::ended : BlockProgress::yields;
 }
 
 BlockProgress ClusterRunner::end_all() {

@@ -35,6 +35,7 @@ class ClusterRunner {
   std::uint64_t number() const { return number_; }
 
  private:
+  BlockProgress go_on_by(Schedule& schedule, const BlockPatience& patience);
   void meet();
   BlockProgress end_all();
   std::uint64_t ended() const;
@@ -42,6 +43,7 @@ class ClusterRunner {
   Cluster cluster_;
   std::vector<std::unique_ptr<BlockRunner>> blocks_;  // by rank
   std::uint64_t number_ = 0;
+  std::size_t next_rank_ = 0;  // the first that a schedule may choose
 };
 
 }  // namespace convladder::simulated

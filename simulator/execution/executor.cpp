@@ -7,6 +7,7 @@
 #include <barrier>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -54,8 +55,9 @@ class Launch {
         configuration_(configuration),
         make_observers_(make_observers),
         grid_(configuration),
-        results_(program.needs_block_order || make_observers ? 1
-                                                             : threads_for(configuration.host_threads, grid_.blocks())),
+        results_(program.needs_block_order || make_observers || configuration.schedule != nullptr
+                     ? 1
+                     : threads_for(configuration.host_threads, grid_.blocks())),
         running_(grid_.blocks()),
         phase_done_(static_cast<std::ptrdiff_t>(results_.size()), NextPhase{this}) {
     const std::uint64_t threads = configuration.block.count();
@@ -78,7 +80,7 @@ class Launch {
     } catch (const std::system_error&) {  // the system has no more threads: these do the work
       for (std::size_t missing = others.size() + 1; missing < results_.size(); ++missing) phase_done_.arrive_and_drop();
     }
-    program_.needs_block_order ? work_in_order() : work(0);
+    program_.needs_block_order || configuration_.schedule != nullptr ? work_in_order() : work(0);
     for (std::thread& thread : others) thread.join();
 
     LaunchResult result;
@@ -208,7 +210,8 @@ class Launch {
       worker.emplace(*this, result);
       const std::uint64_t room = std::max<std::uint64_t>(1, grid_.side_by_side() * resident_);
       OpenClusters open([&worker] { return worker->make_runner(); }, room);
-      run_in_order(open, result);
+      const bool is_usual = configuration_.schedule == nullptr || configuration_.schedule->is_usual();
+      is_usual ? run_in_order(open, result) : run_by(*configuration_.schedule, open, result);
     } catch (...) {
       result.note(0, std::current_exception());  // the only thread
     }
@@ -227,6 +230,27 @@ class Launch {
       if (!may_begin_more && !open.empty() && !open.go_on()) open.give_up(waiting_text(open, next));
       for (std::uint64_t slice = 0; caches_ != nullptr && slice < CacheHierarchy::kSlices; ++slice)
         merge(slice, result);
+    }
+  }
+
+  /// Clusters begin in groups of neighbours. A group begins as a whole, so that none waits for an earlier one for which
+  /// there is no room.
+  void run_by(Schedule& schedule, OpenClusters& open, ThreadResult& result) {
+    std::uint64_t next = 0;
+    while ((next < grid_.clusters() || !open.empty()) && result.error == nullptr) {
+      const bool goes_on = open.go_on_by(schedule);
+      const bool may_begin = next < grid_.clusters() && open.has_room();
+      if (may_begin && (!goes_on || open.count() < schedule.open_at_a_time())) {
+        const std::uint64_t wanted = goes_on ? schedule.open_at_a_time() - open.count() : schedule.open_at_a_time();
+        std::vector<std::uint64_t> group(
+            std::min({std::max<std::uint64_t>(1, wanted), open.room() - open.count(), grid_.clusters() - next}));
+        std::iota(group.begin(), group.end(), next);
+        next += group.size();
+        schedule.order(group);
+        for (const std::uint64_t cluster : group) open.open(grid_, cluster, caches_);
+      } else if (!goes_on && !open.empty()) {
+        open.give_up(waiting_text(open, next));
+      }
     }
   }
 

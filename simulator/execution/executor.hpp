@@ -10,6 +10,7 @@
 #include "simulator/state/block_context.hpp"
 #include "simulator/state/finding_log.hpp"
 #include "simulator/state/program.hpp"
+#include "simulator/state/schedule.hpp"
 
 namespace convladder::simulated {
 
@@ -58,7 +59,8 @@ struct LaunchConfiguration {
   const TextureTable* textures = nullptr;  ///< the objects that handles stand for; none: no handle is valid
   DeviceRuntime* runtime = nullptr;        ///< for kernels that call the device runtime; none: they cannot run
   KernelClocks clocks;
-  int host_threads = 1;  ///< results and counters are the same for every number
+  Schedule* schedule = nullptr;  ///< the order in which the work goes on; none: the usual one. It uses one host thread
+  int host_threads = 1;          ///< results and counters are the same for every number
 };
 
 /// Makes the observers of a launch, which then runs on one host thread; they report to `findings`.

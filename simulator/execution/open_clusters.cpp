@@ -21,6 +21,27 @@ void OpenClusters::begin(const GridShape& grid, std::uint64_t cluster, CacheHier
   idle_.pop_back();
 }
 
+void OpenClusters::open(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches) {
+  if (idle_.empty()) idle_.push_back(make_());
+  idle_.back()->begin(grid, cluster, caches);
+  left_.push_back(std::move(idle_.back()));
+  idle_.pop_back();
+}
+
+bool OpenClusters::go_on_by(Schedule& schedule) {
+  std::vector<std::size_t> can;
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    if (left_[i]->can_go_on()) can.push_back(i);
+  }
+  if (can.empty()) return false;
+  const std::size_t which = can[schedule.next_of(can.size())];
+  std::unique_ptr<ClusterRunner> cluster = std::move(left_[which]);
+  left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(which));
+  const BlockProgress progress = cluster->go_on(patience_);
+  (progress == BlockProgress::ended ? idle_ : left_).push_back(std::move(cluster));
+  return true;
+}
+
 bool OpenClusters::go_on() {
   bool any = false;
   if (!upwards_) std::ranges::reverse(left_);

@@ -26,6 +26,10 @@ class OpenClusters {
 
   /// Begins a cluster, which runs until it ends or is left.
   void begin(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches);
+  /// Begins a cluster, which does not run yet.
+  void open(const GridShape& grid, std::uint64_t cluster, CacheHierarchy* caches);
+  /// Continues one cluster, which the schedule chooses; false if none can go on.
+  bool go_on_by(Schedule& schedule);
   /// Continues the clusters that were left, if they can go on; false if none could.
   bool go_on();
   /// Ends all clusters that are left, which wait for ever.
@@ -38,7 +42,8 @@ class OpenClusters {
   std::uint64_t room_;
   BlockPatience patience_ = kPatience;
   bool upwards_ = true;
-  std::vector<std::unique_ptr<ClusterRunner>> left_;  // by number
+  std::vector<std::unique_ptr<ClusterRunner>>
+      left_;  // by number; with a schedule, in the order in which they were left
   std::vector<std::unique_ptr<ClusterRunner>> idle_;
 };
 

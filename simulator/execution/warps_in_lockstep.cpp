@@ -56,7 +56,7 @@ LaneMask lanes_that_jump(const WarpState& state, const Operation& operation, Lan
 
 bool BlockRunner::can_run_in_lockstep() const {
   return !context_.is_counted && program_.may_run_in_lockstep && warps_.size() > 1 && context_.findings == nullptr &&
-         context_.observers.empty() && context_.cluster == nullptr;
+         context_.observers.empty() && context_.cluster == nullptr && context_.schedule == nullptr;
 }
 
 void BlockRunner::run_in_lockstep() {

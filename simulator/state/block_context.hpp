@@ -16,6 +16,7 @@
 #include "simulator/state/finding_log.hpp"
 #include "simulator/state/lane_pattern.hpp"
 #include "simulator/state/program.hpp"
+#include "simulator/state/schedule.hpp"
 
 namespace convladder::simulated {
 
@@ -131,7 +132,11 @@ class BlockContext {
   std::vector<AccessObserver*> observers;
   L1Cache* l1 = nullptr;           ///< of the block's multiprocessor; none: traffic below it is not counted
   FindingLog* findings = nullptr;  ///< none: the first fault ends the launch
+  Schedule* schedule = nullptr;    ///< none: the usual order
   bool is_counted = true;          ///< otherwise only the requests of instructions have to be right: see SpinWatch
+
+  /// Whether floating-point sums of atomics are sums of bits: see Schedule.
+  bool adds_bits() const { return schedule != nullptr && schedule->adds_bits(); }
 
   /// Describes an event at an operation for a lane, for a message: places and names, no address.
   Finding finding_at(const WarpState& warp, const Operation& operation, int lane, Checker checker,

@@ -92,6 +92,13 @@ class BulkGroups {
     }
     if (!sources_only) std::erase_if(entries_, is_waited_for);
   }
+  std::size_t under_way() const { return under_way_; }
+  /// Lands one of those that are under way.
+  void land_one(std::size_t number) {
+    for (Entry& entry : entries_) {
+      if (!entry.has_landed && number-- == 0) return land(entry);
+    }
+  }
   /// Lands all copies, as the block ends.
   void land_all() {
     for (Entry& entry : entries_) land(entry);

@@ -17,6 +17,8 @@ std::string_view checker_name(Checker checker) {
       return "initcheck";
     case Checker::race:
       return "racecheck";
+    case Checker::order:
+      return "ordercheck";
     case Checker::synchronization:
       break;
   }

@@ -17,15 +17,16 @@ namespace convladder::simulated {
 
 /// The checkers, like the tools of NVIDIA's compute-sanitizer.
 enum class Checker {
-  memory,          ///< memcheck: accesses outside of allocations, misaligned ones, memory that is never freed
-  initialization,  ///< initcheck: reads of memory that was never written
-  race,            ///< racecheck: accesses of two threads in no defined order, at least one of them a write
-  synchronization  ///< synccheck: barriers that not all of their threads reach
+  memory,           ///< memcheck: accesses outside of allocations, misaligned ones, memory that is never freed
+  initialization,   ///< initcheck: reads of memory that was never written
+  race,             ///< racecheck: accesses of two threads in no defined order, at least one of them a write
+  synchronization,  ///< synccheck: barriers that not all of their threads reach
+  order             ///< ordercheck: results that are others when the work goes on in another order
 };
 inline constexpr std::array kCheckers = {Checker::memory, Checker::initialization, Checker::race,
-                                         Checker::synchronization};
+                                         Checker::synchronization, Checker::order};
 
-/// The name of a checker: "memcheck", "initcheck", "racecheck", "synccheck".
+/// The name of a checker: "memcheck", "initcheck", "racecheck", "synccheck", "ordercheck".
 std::string_view checker_name(Checker checker);
 
 /// The checkers that observe a launch.
@@ -40,7 +41,7 @@ struct CheckerSet {
   bool has(Checker checker) const;
 };
 
-/// The words for the checkers in options and settings, in the order of Checker.
+/// The words for the checkers that observe, in options and settings, in the order of Checker.
 inline constexpr std::array<std::pair<const char*, bool CheckerSet::*>, 4> kCheckerWords = {
     {{"memory", &CheckerSet::memory},
      {"initialization", &CheckerSet::initialization},
@@ -48,6 +49,7 @@ inline constexpr std::array<std::pair<const char*, bool CheckerSet::*>, 4> kChec
      {"synchronization", &CheckerSet::synchronization}}};
 
 inline bool CheckerSet::has(Checker checker) const {
+  if (checker == Checker::order) return true;  // it runs the kernel itself, where that is asked for
   return this->*kCheckerWords[static_cast<std::size_t>(checker)].second;
 }
 

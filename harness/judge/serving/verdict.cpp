@@ -52,6 +52,7 @@ bool is_error(std::string_view line) {
 VerdictStatus of_checker(simulated::Checker checker) {
   switch (checker) {
     case simulated::Checker::race:
+    case simulated::Checker::order:
       return VerdictStatus::race;
     case simulated::Checker::synchronization:
       return VerdictStatus::synchronization;

@@ -165,6 +165,8 @@ void begin_copy(WarpState& warp, const Operation& operation) {
   }
   warp.mask = all;
   announce(warp, copy);
+  Schedule* const schedule = warp.block->schedule;
+  if (schedule != nullptr && schedule->lands_at_once()) land_copies(warp, all, copy.number + 1);
 }
 
 /// Writes the landed bytes of a copy to shared memory.

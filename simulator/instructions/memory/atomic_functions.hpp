@@ -1,7 +1,8 @@
 // The new values of atomics: functions of the value in memory.
 //
-// apply(old, b, c) is the new value. `kCommutes`: any order of several operations gives the same memory. `kFlush`,
-// for types that it affects: subnormal inputs and results are zeros.
+// apply(old, b, c) is the new value. `kCommutes`: any order of several operations gives the same memory. `kRounds`: any
+// order would, but for the rounding of sums. `kFlush`, for types that it affects: subnormal inputs and results are
+// zeros.
 #pragma once
 
 #include <algorithm>
@@ -90,6 +91,7 @@ struct Decrement {  // wraps to b from 0, and from above b
 template <bool kFlush>
 struct AddFloat {
   static constexpr bool kCommutes = false;
+  static constexpr bool kRounds = true;
   static float flushed(float value) {
     return kFlush && std::abs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
   }
@@ -100,6 +102,7 @@ struct AddFloat {
 };
 struct AddDouble {
   static constexpr bool kCommutes = false;
+  static constexpr bool kRounds = true;
   static std::uint64_t apply(std::uint64_t old, std::uint64_t b, std::uint64_t /*c*/) {
     return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
   }
@@ -111,6 +114,7 @@ Element add_elements(Element a, Element b) {
 template <typename Element>
 struct AddElement {
   static constexpr bool kCommutes = false;
+  static constexpr bool kRounds = true;
   static std::uint16_t apply(std::uint16_t old, std::uint16_t b, std::uint16_t /*c*/) {
     return add_elements(Element{old}, Element{b}).bits;
   }
@@ -118,6 +122,7 @@ struct AddElement {
 template <typename Element>
 struct AddPair {
   static constexpr bool kCommutes = false;
+  static constexpr bool kRounds = true;
   static std::uint32_t apply(std::uint32_t old, std::uint32_t b, std::uint32_t /*c*/) {
     const Pair<Element> left{old};
     const Pair<Element> right{b};
@@ -154,5 +159,14 @@ struct ExtremePair {
         .bits;
   }
 };
+
+/// The new value; where a sum rounds and `adds_bits` is set, the sum of the bits, which is the same in any order.
+template <typename Function, typename T>
+T changed_by(T old, T b, T c, bool adds_bits) {
+  if constexpr (requires { Function::kRounds; }) {
+    if (adds_bits) return static_cast<T>(old + b);
+  }
+  return Function::apply(old, b, c);
+}
 
 }  // namespace convladder::simulated

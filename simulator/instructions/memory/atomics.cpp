@@ -35,7 +35,7 @@ constexpr int kLocalAtomic = 101;  // a kind of fault in addition to those of ac
 /// Reads, changes and writes one lane's value; returns the old one. Commutative atomics may run beside other host
 /// threads.
 template <typename Function, typename T, bool kGlobal>
-T update(std::byte* at, T b, T c) {
+T update(std::byte* at, T b, T c, bool adds_bits) {
   if constexpr (kGlobal && Function::kCommutes && std::is_integral_v<T> && sizeof(T) >= 4) {
     const std::atomic_ref<T> shared(*reinterpret_cast<T*>(at));
     T old = shared.load(std::memory_order_relaxed);
@@ -45,7 +45,7 @@ T update(std::byte* at, T b, T c) {
   } else {
     T old;
     std::memcpy(&old, at, sizeof old);
-    const T changed = Function::apply(old, b, c);
+    const T changed = changed_by<Function>(old, b, c, adds_bits);
     std::memcpy(at, &changed, sizeof changed);
     return old;
   }
@@ -74,12 +74,14 @@ void update_at(WarpState& warp, const Operation& operation, const Addresses& add
   const auto* const c = warp.read<SlotElement<T>>(operation.operands[2]);
   std::array<SlotElement<T>, kLanes> old{};  // zero for faulty lanes
   bool changed = false;
+  const bool adds_bits = warp.block->adds_bits();
   for (LaneMask left = places.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const T before =
-        update<Function, T, kSpace == Space::global>(places.at[lane], from_slot<T>(b[lane]), from_slot<T>(c[lane]));
+    const T before = update<Function, T, kSpace == Space::global>(places.at[lane], from_slot<T>(b[lane]),
+                                                                  from_slot<T>(c[lane]), adds_bits);
     old[lane] = to_slot<T>(before);
-    changed = changed || Function::apply(before, from_slot<T>(b[lane]), from_slot<T>(c[lane])) != before;
+    changed =
+        changed || changed_by<Function>(before, from_slot<T>(b[lane]), from_slot<T>(c[lane]), adds_bits) != before;
   }
   warp.block->memory_changes += changed ? 1 : 0;
   if constexpr (kSpace == Space::shared) {  // lanes with the same word are not served together

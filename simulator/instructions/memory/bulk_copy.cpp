@@ -47,11 +47,11 @@ void begin_copy(WarpState& warp, const Operation& operation, int lane, const Bul
                   kDestination,
                   {{to, destination, 0, read.bytes}},
                   std::vector<std::byte>(read.bytes),
-                  bulk_combine(operation.list)};
+                  bulk_combine(operation.list, warp.block->adds_bits())};
   if (source != nullptr) std::copy_n(source, read.bytes, write.data.begin());
   announce(write, kSource, std::span(&read, source == nullptr ? 0U : 1U));
   if constexpr (kDestination == Space::global) {
-    block.bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+    begin_in_group(std::move(write));
   } else {
     begin_arrival(std::move(write), mbarrier);
   }
@@ -110,7 +110,7 @@ void store_in_bulk(WarpState& warp, const Operation& operation) {
                     Space::shared,
                     {{to, destination, 0, bytes}},
                     std::vector<std::byte>(bytes),
-                    bulk_combine(operation.list)};
+                    bulk_combine(operation.list, warp.block->adds_bits())};
     for (std::size_t i = 0; i < operation.vector_elements; ++i) {
       const Slot slot = operation.operands[2 + i];
       const std::uint64_t value = element_bytes == 8 ? warp.read<U64>(slot)[lane] : warp.read<U32>(slot)[lane];

@@ -36,14 +36,14 @@ class Accesses {
 
 void overwrite(std::byte* at, std::span<const std::byte> data) { std::memcpy(at, data.data(), data.size()); }
 
-template <typename Function, typename T>
+template <typename Function, typename T, bool kAddsBits = false>
 void combine_with(std::byte* at, std::span<const std::byte> data) {
   for (std::size_t i = 0; i < data.size(); i += sizeof(T)) {
     T old;
     T b;
     std::memcpy(&old, at + i, sizeof old);
     std::memcpy(&b, data.data() + i, sizeof b);
-    const T result = Function::apply(old, b, T{});
+    const T result = changed_by<Function>(old, b, T{}, kAddsBits);
     std::memcpy(at + i, &result, sizeof result);
   }
 }
@@ -52,6 +52,7 @@ struct Reduction {
   std::string_view name;
   Combine combine;
   bool is_for_global_only;
+  Combine of_bits = nullptr;  ///< of sums that round
 };
 using U16 = std::uint16_t;
 using U32 = std::uint32_t;
@@ -78,10 +79,10 @@ constexpr Reduction kReductions[] = {
     {"min.s64", &combine_with<Minimum, S64>, true},
     {"max.u64", &combine_with<Maximum, U64>, true},
     {"max.s64", &combine_with<Maximum, S64>, true},
-    {"add.f32", &combine_with<AddFloat<true>, U32>, true},
-    {"add.f64", &combine_with<AddDouble, U64>, true},
-    {"add.noftz.f16", &combine_with<AddElement<Half>, U16>, true},
-    {"add.noftz.bf16", &combine_with<AddElement<Bfloat16>, U16>, true},
+    {"add.f32", &combine_with<AddFloat<true>, U32>, true, &combine_with<AddFloat<true>, U32, true>},
+    {"add.f64", &combine_with<AddDouble, U64>, true, &combine_with<AddDouble, U64, true>},
+    {"add.noftz.f16", &combine_with<AddElement<Half>, U16>, true, &combine_with<AddElement<Half>, U16, true>},
+    {"add.noftz.bf16", &combine_with<AddElement<Bfloat16>, U16>, true, &combine_with<AddElement<Bfloat16>, U16, true>},
     {"min.f16", &combine_with<ExtremeElement<Half, false>, U16>, true},
     {"max.f16", &combine_with<ExtremeElement<Half, true>, U16>, true},
     {"min.bf16", &combine_with<ExtremeElement<Bfloat16, false>, U16>, true},
@@ -154,6 +155,14 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
                              }});
 }
 
+void begin_in_group(BulkWrite write) {
+  BlockContext& block = *write.warp.block;
+  block.bulk_groups.begin(write.warp.index * kLanes + write.lane, std::move(write));
+  if (block.schedule != nullptr && block.schedule->lands_at_once()) {
+    block.bulk_groups.land_one(block.bulk_groups.under_way() - 1);
+  }
+}
+
 std::uint32_t all_of_cluster(const BlockContext& block) {
   return block.cluster == nullptr ? 1 : (1U << block.cluster->blocks.size()) - 1;
 }
@@ -165,6 +174,10 @@ int find_bulk_reduction(std::string_view name) {
 
 bool is_bulk_reduction_global(int reduction) { return kReductions[reduction - 1].is_for_global_only; }
 
-Combine bulk_combine(int reduction) { return reduction == 0 ? &overwrite : kReductions[reduction - 1].combine; }
+Combine bulk_combine(int reduction, bool adds_bits) {
+  if (reduction == 0) return &overwrite;
+  const Reduction& found = kReductions[reduction - 1];
+  return adds_bits && found.of_bits != nullptr ? found.of_bits : found.combine;
+}
 
 }  // namespace convladder::simulated

@@ -19,6 +19,9 @@ void announce(const BulkWrite& write, ptx::Space source_space, std::span<const B
 /// Sends the data to the mbarrier's block. Nothing is sent if the mbarrier cannot be reached.
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier);
 
+/// The copy is one of those for which its thread waits in groups.
+void begin_in_group(BulkWrite write);
+
 /// The blocks of the cluster, each a bit by its rank.
 std::uint32_t all_of_cluster(const BlockContext& block);
 
@@ -39,7 +42,7 @@ void for_each_receiver(BlockContext& block, std::uint32_t blocks, std::uint64_t 
 int find_bulk_reduction(std::string_view name);
 /// Whether the reduction is for global memory only.
 bool is_bulk_reduction_global(int reduction);
-/// The function of a reduction, or of a copy, whose number is 0.
-Combine bulk_combine(int reduction);
+/// The function of a reduction, or of a copy, whose number is 0. `adds_bits` as in changed_by.
+Combine bulk_combine(int reduction, bool adds_bits);
 
 }  // namespace convladder::simulated

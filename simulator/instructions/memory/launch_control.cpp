@@ -26,7 +26,7 @@ void respond(WarpState& warp, const Operation& operation, int lane, std::uint64_
                   Space::shared,
                   {{to, at, 0, kResponseBytes}},
                   std::vector<std::byte>(kResponseBytes),
-                  bulk_combine(0)};
+                  bulk_combine(0, false)};
   announce(write, Space::shared, {});
   begin_arrival(std::move(write), mbarrier);
 }

@@ -126,6 +126,7 @@ bool change_mbarrier(const MbarrierPlace& place, const Change& change) {
 }  // namespace
 
 void add_arrival(BlockContext& owner, PendingArrival arrival) {
+  if (owner.schedule != nullptr && owner.schedule->lands_at_once()) return arrival.land();
   owner.arrivals.push_back(std::move(arrival));
   ++owner.memory_changes;  // waiting blocks look again
   if (owner.arrivals.size() <= kMostUnderWay) return;
@@ -229,7 +230,8 @@ enum WaitDetail { kByParity = 1, kAcquires = 2 };
 void test_wait(WarpState& warp, const Operation& operation) {
   LaneMask ended = 0;
   for_each_mbarrier(warp, operation, AccessKind::atomic, [&](const MbarrierPlace& place) {
-    land(*place.owner, place.offset);
+    Schedule* const schedule = place.owner->schedule;
+    if (schedule == nullptr || !schedule->is_still_on_its_way()) land(*place.owner, place.offset);
     const std::optional<Mbarrier> barrier = mbarrier_at(place);
     if (!barrier) return;
     const std::uint32_t parity = (operation.detail & kByParity) != 0

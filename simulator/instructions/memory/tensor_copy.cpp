@@ -187,7 +187,7 @@ void send_box(const WarpState& warp, const Operation& operation, int lane, const
   const std::vector<BoxPiece> pieces = pieces_of(box.map, to, box.bytes);
   const std::vector<SharedRun> runs = reach_pieces(warp, operation, lane, to, pieces, AccessKind::store);
   if (runs.empty()) return;
-  BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::shared, {}, {}, bulk_combine(0)};
+  BulkWrite write{warp, &operation, lane, ++warp.block->bulk_copies, Space::shared, {}, {}, bulk_combine(0, false)};
   for (const BoxPiece& piece : pieces) {  // in the order of shared memory, so that a run is one part
     const auto first = data.begin() + static_cast<std::ptrdiff_t>(piece.first);
     write.data.insert(write.data.end(), first, first + static_cast<std::ptrdiff_t>(piece.bytes));
@@ -247,7 +247,7 @@ void store_box(WarpState& warp, const Operation& operation) {
                     Space::global,
                     {},
                     std::vector<std::byte>(box->bytes),
-                    bulk_combine(reduction)};
+                    bulk_combine(reduction, warp.block->adds_bits())};
     for_each_piece(pieces, runs, [&](std::size_t first, const std::byte* at, std::size_t bytes) {
       std::memcpy(write.data.data() + first, at, bytes);
     });
@@ -263,7 +263,7 @@ void store_box(WarpState& warp, const Operation& operation) {
     reads.reserve(runs.size());
     for (const SharedRun& run : runs) reads.push_back({run.offset, run.bytes});
     announce(write, Space::shared, reads);
-    warp.block->bulk_groups.begin(warp.index * kLanes + lane, std::move(write));
+    begin_in_group(std::move(write));
   });
 }
 

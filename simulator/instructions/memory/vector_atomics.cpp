@@ -45,6 +45,7 @@ void update_elements(WarpState& warp, const Operation& operation) {
   const int elements = operation.vector_elements;
   const Slot* const slots = warp.block->program->operand_lists.data() + operation.list;
   const LaneMask all = warp.mask;
+  const bool adds_bits = warp.block->adds_bits();
   std::array<std::array<std::uint32_t, kLanes>, kMostElements> old{};  // zero for faulty lanes
   reach_in(kSpace, warp, operation, elements * static_cast<int>(sizeof(T)), [&](const LanePlaces& places) {
     for (LaneMask left = places.mask; left != 0; left &= left - 1) {
@@ -54,7 +55,7 @@ void update_elements(WarpState& warp, const Operation& operation) {
         T before;
         std::memcpy(&before, at, sizeof before);
         const T b = static_cast<T>(warp.read<std::uint32_t>(slots[i])[lane]);
-        const T after = Function::apply(before, b, T{});
+        const T after = changed_by<Function>(before, b, T{}, adds_bits);
         std::memcpy(at, &after, sizeof after);
         old[i][lane] = before;
         warp.block->memory_changes += after != before ? 1 : 0;
