@@ -43,6 +43,7 @@ struct CheckArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> batches;
   std::string checkers = "all";
+  ScheduleOptions schedules;
   std::string tensor_cores = simulated::kTensorCoreNames[0];
   std::string case_filter;
   bool dry_run = false;
@@ -58,6 +59,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check --variant tensor-3xtf32 --layer alexnet.conv3 --batch 1 --tensor-cores h100
   convladder check --problem softmax,max-pooling --network alexnet --batch 1
   convladder check my-ladder                          the CUDA stages of a folder of yours
+  convladder check my-ladder --schedules 100          and whether other orders of warps and blocks give the same
   convladder check --format json --output findings.json
 
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
@@ -251,6 +253,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
                   "strides, padding and groups)")
       ->allow_extra_args(false);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
+  add_schedule_options(check, arguments.schedules);
   check
       .add_option("--tensor-cores", arguments.tensor_cores,
                   "how mma adds products: rounding, each sum to float32 (default), or cut off as on an a100 or h100")
@@ -264,6 +267,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
+                               .schedules = {arguments.schedules.count, arguments.schedules.seed},
                                .tensor_cores = *simulated::find_tensor_cores(arguments.tensor_cores),
                                .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};

@@ -70,6 +70,7 @@ RunOptions run_options(const NetworkOptions& options) {
   result.isolate = options.isolate;
   result.seed = options.seed;
   result.checkers = options.checkers;
+  result.schedules = options.schedules;
   return result;
 }
 
@@ -326,7 +327,7 @@ void add_network_options(CLI::App& network, NetworkArguments& a) {
        .repetitions = "exactly this many passes of each case",
        .timeout = "seconds for a pass (default 60, and 5 for each GFLOP; on a GPU 30 and more)"});
   add_isolation_option(network, a.options.isolate);
-  add_checkers_option(network, a.options.checkers);
+  add_checkers_options(network, a.options.checkers, a.options.schedules);
   network
       .add_flag("--all", a.all,
                 "every stage and batch; without it and --variant: the first six stages, the best and the libraries")

@@ -31,6 +31,23 @@ inline CLI::Validator number_between(double smallest, double largest) {
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
 }
 
+/// The orders of a launch besides the usual one, as typed.
+struct ScheduleOptions {
+  std::uint64_t count = 0;
+  std::uint64_t seed = 1;
+};
+
+/// --schedules, --seed
+inline void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  command
+      .add_option("--schedules", options.count,
+                  "run each launch in so many other orders as well, and compare the results bit for bit (default none)")
+      ->check(CLI::Range(std::uint64_t{0}, kMost));
+  command.add_option("--seed", options.seed, "the seed of the first of these orders; 0 is the usual one (default 1)")
+      ->check(CLI::Range(std::uint64_t{0}, kMost));
+}
+
 /// A check that refuses what `error` refuses, or nothing: from its name, completion knows the words that an option
 /// takes where the help describes them in its own way.
 inline CLI::Validator one_of(const std::vector<std::string>& words,

@@ -119,6 +119,11 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
         static_cast<std::uint64_t>(parse_whole_number("--sample", given.options.sample, 2, stand_in::kMostSampled));
   }
   settings.checkers = parse_checkers(given.checkers);
+  settings.schedules = {given.schedules.count, given.schedules.seed};
+  if (settings.schedules.count > 0 && settings.sample_blocks > 0) {
+    throw UserError(fmt::format("--schedules compares whole launches, and {} runs some of their blocks",
+                                given.options.estimate ? "--estimate" : "--sample"));
+  }
   settings.leaks = given.options.leak_check;
   if (!given.threads.empty()) settings.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
   if (!given.options.memory.empty()) settings.memory_bytes = parse_memory(given.options.memory);

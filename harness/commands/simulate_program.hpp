@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/commands/command.hpp"
+#include "harness/commands/option_checks.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 
 namespace CLI {
@@ -30,6 +31,7 @@ struct ProgramOptions {
 struct ProgramArguments {
   ProgramOptions options;
   std::string checkers;
+  ScheduleOptions schedules;
   std::string threads;
   std::vector<std::string> limits;
   std::string format;

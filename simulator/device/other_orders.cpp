@@ -53,6 +53,22 @@ OrdersTried& OrdersTried::operator+=(const OrdersTried& other) {
   return *this;
 }
 
+std::string to_text(const OrdersTried& tried) {
+  const std::string all = fmt::format("{} schedule{}", tried.orders, tried.orders == 1 ? "" : "s");
+  if (tried.is_deterministic()) return "deterministic over " + all;
+  std::string text;
+  if (tried.differing > 0) {
+    text = fmt::format("{} of {} give other results", tried.differing, all);
+    if (tried.sums_only == tried.differing) text += ", by sums of atomics in another order only";
+    if (tried.sums_only > 0 && tried.sums_only < tried.differing) {
+      text += fmt::format(", {} of them by sums of atomics in another order only", tried.sums_only);
+    }
+  }
+  if (tried.failing == 0) return text;
+  return text.empty() ? fmt::format("{} of {} fail", tried.failing, all)
+                      : fmt::format("{}; {} fail", text, tried.failing);
+}
+
 OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration,
                          const std::vector<std::uint64_t>& written)
     : program_(program), memory_(memory), configuration_(std::move(configuration)) {

@@ -34,8 +34,15 @@ struct OrdersTried {
   double seconds = 0;           ///< the host's time for all of it
 
   bool is_deterministic() const { return differing == 0 && failing == 0; }
+  static void each_field(auto&& field, auto& its) {
+    field("launches", its.launches, "orders", its.orders, "differing", its.differing, "sums_only", its.sums_only,
+          "failing", its.failing, "complete", its.complete, "seconds", its.seconds);
+  }
   OrdersTried& operator+=(const OrdersTried& other);
 };
+
+/// "deterministic over 100 schedules", "41 of 100 schedules give other results, 26 of them by atomic sums only".
+std::string to_text(const OrdersTried& tried);
 
 struct OrdersOutcome {
   OrdersTried tried;

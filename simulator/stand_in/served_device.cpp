@@ -86,6 +86,9 @@ class ServedDevice final : public LoadedCodesDevice {
   std::vector<simulated::Finding> take_findings() override {
     return locked([&] { return machine_.report.take_findings(); });
   }
+  simulated::OrdersTried take_orders() override {
+    return locked([&] { return machine_.report.take_orders(); });
+  }
 
  private:
   void free(void* address, std::size_t /*bytes*/) noexcept override {

@@ -177,6 +177,12 @@ Settings parse_settings(const std::string& text) {
   if (place.has("idle_operations")) {
     settings.idle_operations = place.at("idle_operations").whole<std::uint64_t>(0, UINT64_MAX);
   }
+  if (place.has("schedules")) {
+    const JsonPlace wanted = place.at("schedules");
+    settings.schedules.count = wanted.at("count").whole<std::uint64_t>(0, kMostSchedules);
+    settings.schedules.first_seed = wanted.at("first_seed").whole<std::uint64_t>(0, kMostSchedules);
+    wanted.refuse_others();
+  }
   if (place.has("sample_blocks"))
     settings.sample_blocks = place.at("sample_blocks").whole<std::uint64_t>(0, kMostSampled);
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
@@ -190,6 +196,10 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("real_clock")) settings.real_clock = read_real_clock(place.at("real_clock"));
   place.refuse_others();
+  if (settings.real_clock && settings.schedules.count > 0) {
+    throw UserError(
+        fmt::format("{}: with the real clock every launch runs once, and schedules are asked for", kSettingsVariable));
+  }
   if (settings.real_clock && settings.sample_blocks > 0) {
     throw UserError(fmt::format("{}: with the real clock all blocks run, and sample_blocks is {}", kSettingsVariable,
                                 settings.sample_blocks));
@@ -202,26 +212,28 @@ Settings parse_settings(const std::string& text) {
 }
 
 std::string settings_text(const Settings& settings) {
-  ordered_json json = {{"gpu", settings.gpu},
-                       {"gpu_count", settings.gpu_count},
-                       {"checkers", checkers_json(settings.checkers)},
-                       {"caches", settings.with_caches},
-                       {"host_threads", settings.host_threads},
-                       {"report", settings.report},
-                       {"print", settings.print},
-                       {"error_exitcode", settings.error_exitcode},
-                       {"memory_bytes", settings.memory_bytes},
-                       {"launch_seconds", settings.launch_seconds},
-                       {"launch_operations", settings.launch_operations},
-                       {"idle_operations", settings.idle_operations},
-                       {"sample_blocks", settings.sample_blocks},
-                       {"leaks", settings.leaks},
-                       {"begin", settings.begin},
-                       {"trace", settings.trace},
-                       {"trace_calls", settings.trace_calls},
-                       {"exclusive", settings.exclusive},
-                       {"driver_version", settings.driver_version},
-                       {"faults", faults_json(settings.faults)}};
+  ordered_json json = {
+      {"gpu", settings.gpu},
+      {"gpu_count", settings.gpu_count},
+      {"checkers", checkers_json(settings.checkers)},
+      {"caches", settings.with_caches},
+      {"host_threads", settings.host_threads},
+      {"report", settings.report},
+      {"print", settings.print},
+      {"error_exitcode", settings.error_exitcode},
+      {"memory_bytes", settings.memory_bytes},
+      {"launch_seconds", settings.launch_seconds},
+      {"launch_operations", settings.launch_operations},
+      {"idle_operations", settings.idle_operations},
+      {"schedules", {{"count", settings.schedules.count}, {"first_seed", settings.schedules.first_seed}}},
+      {"sample_blocks", settings.sample_blocks},
+      {"leaks", settings.leaks},
+      {"begin", settings.begin},
+      {"trace", settings.trace},
+      {"trace_calls", settings.trace_calls},
+      {"exclusive", settings.exclusive},
+      {"driver_version", settings.driver_version},
+      {"faults", faults_json(settings.faults)}};
   if (settings.real_clock) json["real_clock"] = real_clock_json(*settings.real_clock);
   return json_line(json);
 }

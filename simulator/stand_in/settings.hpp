@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
 
 namespace convladder::stand_in {
@@ -74,15 +75,16 @@ struct Settings {
   std::string report;      ///< file that the report is appended to, a line of JSON for each process; empty: none
   bool print = false;      ///< whether findings and unsupported calls go to stderr at exit
   int error_exitcode = 0;  ///< of a process that has findings and exits with 0; 0: its own
-  std::uint64_t memory_bytes = 0;       ///< device memory; 0: what the machine has available
-  double launch_seconds = 600;          ///< time after which a kernel is ended; 0: never
-  std::uint64_t launch_operations = 0;  ///< instructions of warps after which a kernel is ended; 0: never
-  std::uint64_t idle_operations = 0;    ///< as launch_operations, for instructions of a block that change no memory
-  std::uint64_t sample_blocks = 0;      ///< of a launch with more blocks so many run, for a quick look; 0: all
-  bool leaks = false;                   ///< whether memory that is never freed is a finding
-  bool begin = false;                   ///< whether the report also says that a process begins
-  std::string trace;                    ///< file that gets a line of JSON for every event on the device; empty: none
-  bool trace_calls = false;             ///< whether the trace has a line for every call as well
+  std::uint64_t memory_bytes = 0;        ///< device memory; 0: what the machine has available
+  double launch_seconds = 600;           ///< time after which a kernel is ended; 0: never
+  std::uint64_t launch_operations = 0;   ///< instructions of warps after which a kernel is ended; 0: never
+  std::uint64_t idle_operations = 0;     ///< as launch_operations, for instructions of a block that change no memory
+  simulated::SchedulesWanted schedules;  ///< orders of each launch besides the usual one
+  std::uint64_t sample_blocks = 0;       ///< of a launch with more blocks so many run, for a quick look; 0: all
+  bool leaks = false;                    ///< whether memory that is never freed is a finding
+  bool begin = false;                    ///< whether the report also says that a process begins
+  std::string trace;                     ///< file that gets a line of JSON for every event on the device; empty: none
+  bool trace_calls = false;              ///< whether the trace has a line for every call as well
   bool exclusive = false;  ///< whether the GPU is in exclusive-process mode: one process at a time has a context
   int driver_version =
       0;  ///< as cudaDriverGetVersion gives it; older than the runtime: no device can be used. 0: its own
@@ -92,6 +94,8 @@ struct Settings {
 
 /// The largest sample_blocks.
 inline constexpr int kMostSampled = 1'000'000'000;
+/// The largest number of schedules, and the largest seed of one.
+inline constexpr int kMostSchedules = 1'000'000'000;
 
 /// Reads the variable's value, JSON: {"gpu": "a100", "checkers": ["memory"]}; an empty text gives the defaults. Throws
 /// UserError that names the member.

@@ -26,6 +26,13 @@ struct BulkPart {
   std::size_t bytes = 0;
 };
 
+/// A piece of memory that a write reads late: when it takes effect, or when somebody waits for its source to be read.
+struct LateRead {
+  const std::byte* at = nullptr;
+  std::size_t first = 0;  ///< index into BulkWrite::data
+  std::size_t bytes = 0;
+};
+
 /// One thread's write that has begun.
 struct BulkWrite {
   WarpState warp;
@@ -36,9 +43,12 @@ struct BulkWrite {
   std::vector<BulkPart> parts;
   std::vector<std::byte> data;  ///< the data when the copy began
   Combine combine = nullptr;
+  std::vector<LateRead> late_reads{};  ///< none: the source has been read
 
+  /// Reads what is to be read late.
+  void read();
   /// Writes the data and tells observers.
-  void land() const;
+  void land();
 };
 
 /// A piece of memory that a copy reads.
@@ -87,7 +97,7 @@ class BulkGroups {
     };
     for (Entry& entry : entries_) {
       if (!is_waited_for(entry)) continue;
-      if (!sources_only) land(entry);
+      sources_only ? entry.write.read() : land(entry);
       seen(entry.write);
     }
     if (!sources_only) std::erase_if(entries_, is_waited_for);

@@ -51,6 +51,7 @@ bool is_seen_by_others(std::string_view opcode) {
 Schedule::Schedule(std::uint64_t seed, const ScheduledWork& work)
     : seed_(mixed(seed)), state_(seed_), warps_(work.warps) {
   constexpr unsigned kHalf = 128;
+  if (seed == 0) return;
   if (seed == 1) {
     way_ = Way::reversed;
     early_ = 256;

@@ -34,7 +34,7 @@ class Schedule {
  public:
   /// The usual order, in which nothing is interrupted; it counts the points.
   Schedule() = default;
-  /// The order of a seed. With few points every other seed is one of the orders with one interruption: `seed` / 2 says
+  /// The order of a seed; 0 is the usual one. With few points every other seed is one of the orders with one interruption: `seed` / 2 says
   /// which.
   Schedule(std::uint64_t seed, const ScheduledWork& work);
 
@@ -69,6 +69,8 @@ class Schedule {
 
   /// Whether a copy that begins takes effect at once.
   bool lands_at_once() { return chance(early_); }
+  /// Whether a copy in bulk reads its source when it takes effect, not when it begins.
+  bool reads_late() { return chance(late_); }
   /// Whether one of the copies on their way lands between two turns.
   bool lands_between_turns() { return chance(between_); }
   /// Whether a copy is still on its way when somebody looks whether it has come.

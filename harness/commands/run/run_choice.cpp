@@ -77,7 +77,7 @@ void add_run_choice(CLI::App& run, RunChoice& a) {
       ->check(number_between(0.0, 1.0))
       ->group("How");
   add_isolation_option(run, a.options.isolate);
-  add_checkers_option(run, a.options.checkers);
+  add_checkers_options(run, a.options.checkers, a.options.schedules);
   run.add_option(
          "--profile-calls", a.options.profile_calls,
          "for profilers: exactly this many calls of the convolution in an NVTX range 'profile', before the samples")

@@ -56,7 +56,8 @@ struct ObservedState {
 struct StageFindings {
   std::vector<simulated::Finding> findings;  ///< each once, with the number of threads; notes among them
   std::string not_checked;                   ///< the reason why nobody could look, in one line; empty if somebody did
-  std::string work;  ///< with which it was called: "row-softmax.R256C1024/1"; of several, the first
+  std::string work;                 ///< with which it was called: "row-softmax.R256C1024/1"; of several, the first
+  simulated::OrdersTried orders{};  ///< what other orders of its launches have come to; none tried: nobody asked
   double seconds = 0;
 
   /// Adds those of another call.

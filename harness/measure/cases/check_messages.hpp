@@ -10,6 +10,7 @@
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/client.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
+#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
 
 namespace convladder {
@@ -35,7 +36,8 @@ struct Run {
 
 struct Found {
   std::vector<simulated::Finding> findings;
-  static void each_field(auto&& field, auto& its) { field("findings", its.findings); }
+  simulated::OrdersTried orders;
+  static void each_field(auto&& field, auto& its) { field("findings", its.findings, "orders", its.orders); }
 };
 
 /// Those of all runs so far.

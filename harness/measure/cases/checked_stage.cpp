@@ -81,7 +81,9 @@ class StageCheckSession final : public Session<CheckMessages> {
     return {};
   }
 
-  to_check::Found answer(const to_check::Findings& /*wanted*/) { return {stand_in().take_findings()}; }
+  to_check::Found answer(const to_check::Findings& /*wanted*/) {
+    return {stand_in().take_findings(), stand_in().take_orders()};
+  }
 
   std::unique_ptr<Variant> stage_;
   const Workload& workload_;
@@ -103,19 +105,20 @@ int serve_check(int socket, int workload_descriptor, int window_descriptor) {
 
 const ServedRegistration serve_check_registration("serve-check", serve_check);
 
-OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workload& workload,
-                                       const simulated::CheckerSet& checkers, int host_threads,
-                                       std::optional<double> timeout_seconds) {
+OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workload& workload, const StageCheck& check) {
   const ProblemSize& size = workload.real().shape;
   std::size_t most = 0;
   for (const ProblemTensor& tensor : size.problem->results(size)) most = std::max(most, tensor.bytes());
-  const double seconds =
-      step_timeout_seconds(timeout_seconds, {.flop = size.flop(), .bytes = 0}, find_device_kind("simulated"));
+  // Each launch runs once for each order, and as often again for each whose results are others.
+  const auto times = static_cast<double>(1 + 2 * check.schedules.count);
+  const double seconds = times * step_timeout_seconds(check.timeout_seconds, {.flop = size.flop(), .bytes = 0},
+                                                      find_device_kind("simulated"));
   // In its environment: code that is linked with the stand-in makes the device before anybody can be asked.
   stand_in::Settings settings;
-  settings.checkers = checkers;
+  settings.checkers = check.checkers;
+  settings.schedules = check.schedules;
   settings.with_caches = false;
-  settings.host_threads = host_threads;
+  settings.host_threads = check.host_threads;
   return start_session<CheckMessages>({.what = planned.id,
                                        .command = "serve-check",
                                        .timeout_seconds = seconds,
@@ -142,25 +145,25 @@ void add_by_line(std::vector<simulated::Finding>& findings, simulated::Finding f
 
 }  // namespace
 
-CheckedStage::CheckedStage(const PlannedCase& planned, const Workload& workload, const simulated::CheckerSet& checkers,
-                           int host_threads, std::optional<double> timeout_seconds)
-    : workload_(workload), open_(start_check(planned, workload, checkers, host_threads, timeout_seconds)) {}
+CheckedStage::CheckedStage(const PlannedCase& planned, const Workload& workload, const StageCheck& check)
+    : workload_(workload), open_(start_check(planned, workload, check)) {}
 
 Check CheckedStage::solve(ProblemKind kind, double tolerance) const {
   call(kind);
   return workload_.expected(kind).compare(open_.tensors(), open_.window_bytes(), {}, tolerance);
 }
 
-std::vector<simulated::Finding> CheckedStage::findings() const {
-  std::vector<simulated::Finding> findings;
-  for (simulated::Finding& one : open_.ask(to_check::Findings()).findings) add_by_line(findings, std::move(one));
-  return findings;
+to_check::Found CheckedStage::findings() const {
+  to_check::Found found = open_.ask(to_check::Findings());
+  for (simulated::Finding& one : std::exchange(found.findings, {})) add_by_line(found.findings, std::move(one));
+  return found;
 }
 
 void StageFindings::add(StageFindings other) {
   for (simulated::Finding& one : other.findings) add_by_line(findings, std::move(one));
   if (not_checked.empty()) not_checked = std::move(other.not_checked);
   if (work.empty()) work = std::move(other.work);
+  orders += other.orders;
   seconds += other.seconds;
 }
 
@@ -219,7 +222,10 @@ StageFindings look_at_stage(const PlannedCase& planned, const std::optional<Laye
   std::optional<Workload> own;
   if (at_hand == nullptr || work->shape != at_hand->real().shape) own.emplace(*work, images, options.seed);
   try {
-    const CheckedStage stage(planned, own ? *own : *at_hand, simulated::CheckerSet::all(), 0, options.timeout_seconds);
+    const CheckedStage stage(planned, own ? *own : *at_hand,
+                             {.checkers = simulated::CheckerSet::all(),
+                              .schedules = {.count = static_cast<std::uint64_t>(options.schedules)},
+                              .timeout_seconds = options.timeout_seconds});
     // A fault that ends a launch, such as an access far outside, is a finding as well.
     std::string failure;
     try {
@@ -227,7 +233,9 @@ StageFindings look_at_stage(const PlannedCase& planned, const std::optional<Laye
     } catch (const CaseFailure& error) {
       failure = error.what();
     }
-    found.findings = stage.findings();
+    to_check::Found all = stage.findings();
+    found.findings = std::move(all.findings);
+    found.orders = all.orders;
     if (found.count() == 0) found.not_checked = failure;
   } catch (const CaseFailure& failure) {
     found.not_checked = failure.what();

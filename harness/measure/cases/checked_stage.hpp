@@ -16,21 +16,27 @@
 
 namespace convladder {
 
+/// How a stage is looked at.
+struct StageCheck {
+  simulated::CheckerSet checkers;
+  simulated::SchedulesWanted schedules{};  ///< orders of each launch besides the usual one
+  int host_threads = 0;                    ///< that execute the blocks; 0: all cores
+  std::optional<double> timeout_seconds =
+      std::nullopt;  ///< none: a step takes as long as it may on the simulated device (estimate.hpp)
+};
+
 class CheckedStage {
  public:
   /// The case must be one that runs, of a stage that is compiled when it runs, and outlive this, as the workload must.
-  /// `host_threads` execute the blocks; 0: all cores. None asked for: a step takes as long as it may on the simulated
-  /// device (estimate.hpp).
-  CheckedStage(const PlannedCase& planned, const Workload& workload, const simulated::CheckerSet& checkers,
-               int host_threads, std::optional<double> timeout_seconds = std::nullopt);
+  CheckedStage(const PlannedCase& planned, const Workload& workload, const StageCheck& check);
 
   /// Calls the stage once. Throws CaseFailure.
   void call(ProblemKind kind) const { open_.ask(to_check::Run{kind}); }
   /// Calls the stage once, and compares its results with the expected ones. Throws CaseFailure.
   Check solve(ProblemKind kind, double tolerance) const;
   /// The findings of all calls so far, each line once: a loop that the compiler unrolled has many instructions of it.
-  /// Throws CaseFailure.
-  std::vector<simulated::Finding> findings() const;
+  /// And what other orders have come to since the last time. Throws CaseFailure.
+  to_check::Found findings() const;
 
  private:
   const Workload& workload_;
@@ -46,7 +52,8 @@ bool is_to_be_checked(const PlannedCase& planned);
 /// none. The work of a case that is counted is executed anyway, and so it is looked at, however large it is.
 std::optional<LayerWork> checked_work(const PlannedCase& planned);
 
-/// Has all checkers look at one call of the case's stage on that work (checked_work). `at_hand` is the case's own data,
+/// Has all checkers look at one call of the case's stage on that work (checked_work), and in the other orders that the
+/// options ask for. `at_hand` is the case's own data,
 /// if they are there.
 StageFindings look_at_stage(const PlannedCase& planned, const std::optional<LayerWork>& work, const ImageSet& images,
                             const RunOptions& options, const Workload* at_hand);

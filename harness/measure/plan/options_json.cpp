@@ -25,6 +25,7 @@ void add_measuring_fields(ordered_json& json, const MeasuringOptions& o) {
                {"isolate", o.isolate}});
   if (o.default_selection) json["summary"] = true;
   if (!o.checkers) json["checkers"] = false;
+  if (o.schedules > 0) json["schedules"] = o.schedules;
   if (!o.with.empty()) json["with"] = o.with;
 }
 
@@ -43,6 +44,7 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
   o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
   o.isolate = json.at("isolate").truth();
   if (json.has("checkers")) o.checkers = json.at("checkers").truth();
+  if (json.has("schedules")) o.schedules = json.at("schedules").whole(0, 1'000'000'000);
 }
 
 }  // namespace

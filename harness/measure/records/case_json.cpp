@@ -204,10 +204,12 @@ ordered_json verification_json(const std::optional<Verification>& verification) 
 ordered_json checkers_json(const StageFindings& found) {
   ordered_json findings = ordered_json::array();
   for (const simulated::Finding& one : found.findings) findings.push_back(stand_in::finding_json(one));
-  return {{"findings", std::move(findings)},
-          {"not_checked", text_or_null(found.not_checked)},
-          {"work", text_or_null(found.work)},
-          {"seconds", found.seconds}};
+  ordered_json json = {{"findings", std::move(findings)},
+                       {"not_checked", text_or_null(found.not_checked)},
+                       {"work", text_or_null(found.work)},
+                       {"seconds", found.seconds}};
+  if (found.orders.launches > 0) json["orders"] = found.orders;
+  return json;
 }
 
 ordered_json step_check_json(const StepCheck& check) {
@@ -376,6 +378,8 @@ CheckerLook read_checker_look(const JsonPlace& place) {
   };
   return {.findings = found.size() - static_cast<std::size_t>(std::ranges::count_if(found, is_note)),
           .not_checked = printable(place.at("not_checked").text_or_empty()),
+          .orders = place.has("orders") ? place.at("orders").at("orders").count() : 0,
+          .others = place.has("orders") ? place.at("orders").at("differing").count() : 0,
           .seconds = place.at("seconds").number()};
 }
 

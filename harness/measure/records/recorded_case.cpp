@@ -116,7 +116,11 @@ std::string made_of(const PlannedCase& planned) {
 }
 
 CheckerLook checker_look(const StageFindings& found) {
-  return {.findings = found.count(), .not_checked = printable(found.not_checked), .seconds = found.seconds};
+  return {.findings = found.count(),
+          .not_checked = printable(found.not_checked),
+          .orders = static_cast<int>(found.orders.orders),
+          .others = static_cast<int>(found.orders.differing + found.orders.failing),
+          .seconds = found.seconds};
 }
 
 std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
@@ -124,6 +128,8 @@ std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
   std::size_t looked_at = 0;
   std::size_t found = 0;
   double seconds = 0;
+  int fewest_orders = 0;
+  std::size_t deterministic = 0;
   std::map<std::string, std::size_t> not_checked;
   for (const CheckerLook& look : looks) {
     seconds += look.seconds;
@@ -133,12 +139,19 @@ std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
     }
     ++looked_at;
     found += look.findings > 0 ? 1 : 0;
+    if (look.orders == 0) continue;
+    fewest_orders = fewest_orders == 0 ? look.orders : std::min(fewest_orders, look.orders);
+    deterministic += look.others == 0 ? 1 : 0;
   }
   std::vector<std::string> lines;
   if (looked_at > 0) {
     const std::string result = found > 0 ? fmt::format("{} unsafe", plural(found, "case")) : "nothing found";
     lines.push_back(
         fmt::format("{}: {} checked, {}, in {}", kCheckers, plural(looked_at, "case"), result, duration_text(seconds)));
+  }
+  if (fewest_orders > 0) {
+    lines.push_back(fmt::format("{} of {} deterministic over {} schedules of their launches or more", deterministic,
+                                plural(looked_at, "case"), fewest_orders));
   }
   for (const auto& [reason, count] : not_checked) {
     lines.push_back(fmt::format("{} not checked for {}: {}", plural(count, "case"), kCheckers, reason));

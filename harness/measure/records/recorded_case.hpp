@@ -67,6 +67,8 @@ using RecordedShape = std::vector<std::pair<std::string, std::int64_t>>;
 struct CheckerLook {
   std::size_t findings = 0;  ///< without notes
   std::string not_checked;   ///< the reason why nobody could look, without control characters; empty if somebody did
+  int orders = 0;            ///< other orders of its launches that were tried
+  int others = 0;            ///< of these: with other results
   double seconds = 0;
   bool operator==(const CheckerLook&) const = default;
 };

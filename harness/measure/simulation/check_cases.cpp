@@ -81,6 +81,7 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
                  const std::function<std::string(simulated::SimulatedDevice&)>& work) {
   simulated::SimulatedDeviceOptions options;
   options.checkers = settings.checkers;
+  options.schedules = settings.schedules;
   options.tensor_cores = settings.tensor_cores;
   options.host_threads = 1;
   options.with_caches = false;
@@ -98,6 +99,8 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
     checked.reason = "out of memory";
   }
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
+  for (const auto& [name, tried] : device.take_orders_tried()) checked.orders += tried;
+  for (const auto& [name, reason] : device.take_orders_not_tried()) checked.orders_not_tried = reason;
   if (!settings.checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
@@ -107,7 +110,8 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
                  const CheckSettings& settings) {
   const ProblemSize& size = planned.work.shape;
   const double tolerance = size.problem->granted_tolerance(planned.variant.variant->tolerance(), size);
-  const CheckedStage stage(planned, workload, settings.checkers, 1);
+  const CheckedStage stage(planned, workload,
+                           {.checkers = settings.checkers, .schedules = settings.schedules, .host_threads = 1});
   try {
     const Check real = stage.solve(ProblemKind::real, tolerance);
     checked.largest_error = real.max_scaled_error;
@@ -119,7 +123,9 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
     checked.reason = failure.what();
   }
   try {
-    checked.findings = stage.findings();
+    to_check::Found found = stage.findings();
+    checked.findings = std::move(found.findings);
+    checked.orders = found.orders;
   } catch (const CaseFailure& failure) {
     if (checked.status != Status::ok) return;  // it has ended, and its status says how
     checked.status = failure.status;
@@ -195,6 +201,10 @@ std::string case_lines(const CheckedCase& checked) {
   if (found > 0) line += ", " + plural(found, "finding");
   if (checked.status == Status::ok) line += ", nothing found";
   if (noted > 0) line += ", " + plural(noted, "note");
+  if (checked.orders.launches > 0) line += ", " + to_text(checked.orders);
+  if (!checked.orders_not_tried.empty()) {
+    line += fmt::format("\n      other orders were not tried, or not all: {}", checked.orders_not_tried);
+  }
   if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;

@@ -18,6 +18,8 @@ struct CheckedCase {
   std::optional<Status> status;  ///< as for a case in a run; none before it is run
   std::string reason;
   std::vector<simulated::Finding> findings;
+  simulated::OrdersTried orders{};                     ///< of all its launches
+  std::string orders_not_tried{};                      ///< why there were none, or not all; empty: they were
   std::optional<double> largest_error = std::nullopt;  ///< |error| / magnitude of the result for real numbers
   double tolerance = 0;                                ///< the largest `largest_error` that passes
 
@@ -28,6 +30,7 @@ struct CheckedCase {
 /// How cases are checked, and which.
 struct CheckSettings {
   simulated::CheckerSet checkers;
+  simulated::SchedulesWanted schedules{};
   simulated::TensorCores tensor_cores = simulated::TensorCores::rounding;
   TextPattern ids;       ///< of the cases that are selected
   bool dry_run = false;  ///< cases are named but not run

@@ -128,9 +128,42 @@ void add_findings(Report& report, const ProgramReport& program) {
   }
 }
 
-using TimeSums = std::map<std::string, Times>;  // over all processes, by name
-
 constexpr std::size_t kIndent = 2;  // of tables
+
+/// Other orders of the work, if they were asked for: the kernels whose results depend on it.
+void add_orders(Report& report, const ProgramReport& program) {
+  const simulated::SchedulesWanted& wanted = program.settings.schedules;
+  if (wanted.count == 0) return;
+  const ShortNames names = short_kernel_names(program.processes);
+  std::map<std::string, simulated::OrdersTried> kernels;
+  simulated::OrdersTried all;
+  for (const ProcessReport& process : program.processes) {
+    for (const stand_in::KernelSum& kernel : process.kernels) {
+      if (kernel.orders.launches == 0) continue;
+      kernels[shown_kernel(names, kernel.name, kernel.configuration)] += kernel.orders;
+      all += kernel.orders;
+    }
+  }
+  const std::string seeds =
+      wanted.count == 1 ? fmt::format("seed {}", wanted.first_seed)
+                        : fmt::format("seeds {} to {}", wanted.first_seed, wanted.first_seed + wanted.count - 1);
+  ReportSection& section = report.section(fmt::format("other orders of the work, {}", seeds));
+  section.paragraph(fmt::format("{} of {}: {}, in {}", plural(all.launches, "launch", "launches"),
+                                plural(kernels.size(), "kernel"), simulated::to_text(all), duration_text(all.seconds)),
+                    "  ");
+  if (all.is_deterministic()) return;
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& [name, tried] : kernels) {
+    if (tried.is_deterministic()) continue;
+    cells.push_back({grouped(tried.launches), grouped(tried.orders), grouped(tried.differing), grouped(tried.sums_only),
+                     grouped(tried.failing), printable(name)});
+  }
+  section.table({right("launches"), right("orders"), right("other results"), right("by sums only"), right("fail"),
+                 left("kernel")},
+                std::move(cells), kIndent);
+}
+
+using TimeSums = std::map<std::string, Times>;  // over all processes, by name
 
 /// A table of times with nvprof's columns, the longest first.
 void add_times(Report& report, const char* heading, const TimeSums& sums) {
@@ -380,6 +413,7 @@ Report program_report(const ProgramReport& program) {
   if (has_failed || processes.empty()) report.sections.push_back(remarks);
   if (processes.empty()) return report;
   add_findings(report, program);
+  add_orders(report, program);
   const ShortNames names = short_kernel_names(processes);
   TimeSums activities;
   TimeSums calls;

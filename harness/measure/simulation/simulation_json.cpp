@@ -33,6 +33,11 @@ ordered_json list_of(const Elements& elements, const One& one) {
 
 ordered_json sizes_of(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
+/// What other orders of launches have come to; null if none were tried.
+ordered_json orders_json(const simulated::OrdersTried& tried) {
+  return tried.launches > 0 ? ordered_json(tried) : ordered_json();
+}
+
 /// A number; null if it is not finite.
 ordered_json element_json(ElementType type, const std::byte* bytes) {
   return with_element_type(type, [&]<typename T>(T) -> ordered_json {
@@ -93,6 +98,7 @@ ordered_json to_json(const SimulationReport& report) {
           {"counters", std::move(counters)},
           {"printed", text_or_null(report.printed)},
           {"findings", list_of(report.findings, stand_in::finding_json)},
+          {"orders", orders_json(report.orders)},
           {"fault", text_or_null(report.fault)},
           {"stopped", text_or_null(report.stopped)},
           {"expectations", list_of(report.expectations, expectation_json)}};
@@ -174,6 +180,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
                          {"counters", one.counters},
                          {"blocks", one.blocks},
                          {"blocks_run", one.blocks_run}};
+    if (one.orders.launches > 0) json["orders"] = one.orders;
     if (one.is_sampled()) json["host_seconds"] = {{"low", one.low_seconds}, {"high", one.high_seconds}};
     return json;
   };
@@ -235,7 +242,8 @@ ordered_json checked_case_json(const CheckedCase& checked) {
           {"reason", text_or_null(checked.reason)},
           {"largest_error", or_null(checked.largest_error)},
           {"tolerance", checked.largest_error ? ordered_json(checked.tolerance) : ordered_json()},
-          {"findings", list_of(checked.findings, stand_in::finding_json)}};
+          {"findings", list_of(checked.findings, stand_in::finding_json)},
+          {"orders", orders_json(checked.orders)}};
 }
 
 }  // namespace
@@ -261,7 +269,9 @@ std::string kernel_lists_json(const std::vector<KernelList>& lists) {
 std::string program_report_json(const ProgramReport& report) {
   ordered_json checkers = ordered_json::array();
   for (const simulated::Checker one : simulated::kCheckers) {
-    if (report.settings.checkers.has(one)) checkers.push_back(simulated::checker_name(one));
+    const bool looks =
+        one == simulated::Checker::order ? report.settings.schedules.count > 0 : report.settings.checkers.has(one);
+    if (looks) checkers.push_back(simulated::checker_name(one));
   }
   const auto process = [&report](const stand_in::ProcessReport& one) { return process_json(report, one); };
   const auto name = [](const stand_in::ProcessName& one) -> ordered_json {

@@ -13,6 +13,7 @@
 #include "support/printable.hpp"
 #include "support/report.hpp"
 #include "support/text.hpp"
+#include "support/units.hpp"
 
 namespace convladder {
 namespace {
@@ -79,6 +80,18 @@ std::string finding_lines(const SimulationReport& report) {
   return lines;
 }
 
+/// What other orders have come to, in a line; empty if nobody asked.
+std::string orders_line(const SimulationReport& report) {
+  std::string line;
+  if (report.orders.launches > 0) {
+    line = fmt::format("orders: {}, in {}\n", simulated::to_text(report.orders), duration_text(report.orders.seconds));
+  }
+  if (!report.orders_not_tried.empty()) {
+    line += fmt::format("orders: other orders were not tried, or not all: {}\n", printable(report.orders_not_tried));
+  }
+  return line;
+}
+
 void add_counters(Report& report, const std::vector<KernelCounters>& launches) {
   for (const KernelCounters& launch : launches) {
     ReportSection& section = report.section("counters");
@@ -125,7 +138,7 @@ void add_printed(Report& report, const SimulationReport& simulated) {
 void add_remarks(ReportSection& section, const SimulationReport& report) {
   if (!all_met(report)) add_expectations(section, report);
   std::string lines = report.stopped.empty() ? "" : fmt::format("  stopped {}\n", printable(report.stopped));
-  lines += finding_lines(report) + lines_of(report, simulated::Severity::note);
+  lines += orders_line(report) + finding_lines(report) + lines_of(report, simulated::Severity::note);
   if (!lines.empty()) section.literal(lines);
 }
 
@@ -133,6 +146,7 @@ Report simulation_report(const SimulationReport& simulated) {
   Report report;
   report.section().literal(launch_title(simulated) + '\n');
   if (!simulated.stopped.empty()) report.section().literal(fmt::format("stopped {}\n", printable(simulated.stopped)));
+  if (const std::string line = orders_line(simulated); !line.empty()) report.section().literal(line);
   const std::string found = finding_lines(simulated);
   add_lines(report.section(found.empty() ? "findings: none" : "findings"), found);
   const std::string notes = lines_of(simulated, simulated::Severity::note);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
 #include "support/element_type.hpp"
 #include "support/report.hpp"
@@ -50,7 +51,9 @@ struct SimulationReport {
   bool is_counted = true;  ///< whether there are counters
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
-  std::string fault;    ///< what ended the kernel, empty if it ran to its end
+  simulated::OrdersTried orders{};  ///< what other orders of the launch, and of those by it, have come to
+  std::string orders_not_tried{};   ///< why there were none, or not all; empty: they were, or nobody asked
+  std::string fault;                ///< what ended the kernel, empty if it ran to its end
   std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;
 };

@@ -49,6 +49,7 @@ void begin_copy(WarpState& warp, const Operation& operation, int lane, const Bul
                   std::vector<std::byte>(read.bytes),
                   bulk_combine(operation.list, warp.block->adds_bits())};
   if (source != nullptr) std::copy_n(source, read.bytes, write.data.begin());
+  if (source != nullptr && reads_late(warp)) write.late_reads = {{source, 0, read.bytes}};
   announce(write, kSource, std::span(&read, source == nullptr ? 0U : 1U));
   if constexpr (kDestination == Space::global) {
     begin_in_group(std::move(write));

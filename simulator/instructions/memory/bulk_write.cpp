@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "simulator/instructions/memory/atomic_functions.hpp"
 #include "simulator/instructions/memory/mbarrier.hpp"
@@ -91,7 +92,12 @@ constexpr Reduction kReductions[] = {
 
 }  // namespace
 
-void BulkWrite::land() const {
+void BulkWrite::read() {
+  for (const LateRead& one : std::exchange(late_reads, {})) std::memcpy(data.data() + one.first, one.at, one.bytes);
+}
+
+void BulkWrite::land() {
+  read();
   for (const BulkPart& part : parts) combine(part.at, std::span(data).subspan(part.first, part.bytes));
   ++warp.block->memory_changes;
   if (warp.block->observers.empty()) return;
@@ -145,7 +151,7 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
   std::byte* const at = reach_region(write.warp, *write.operation, write.lane, region, AccessKind::atomic);
   if (at == nullptr) return;
   const SharedPlace place = shared_place(*write.warp.block, *write.operation, mbarrier);
-  add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at] {
+  add_arrival(*place.owner, {place.offset, [write = std::move(write), place, at]() mutable {
                                write.land();
                                for (AccessObserver* const observer : write.warp.block->observers) {
                                  observer->copy_arrives(*write.warp.block, write.number, *place.owner, place.offset);
@@ -153,6 +159,11 @@ void begin_arrival(BulkWrite write, std::uint64_t mbarrier) {
                                complete_bytes({write.warp, *write.operation, write.lane, place.offset, at, place.owner},
                                               static_cast<std::int64_t>(write.data.size()));
                              }});
+}
+
+bool reads_late(const WarpState& warp) {
+  Schedule* const schedule = warp.block->schedule;
+  return schedule != nullptr && (warp.mask & (warp.mask - 1)) == 0 && schedule->reads_late();
 }
 
 void begin_in_group(BulkWrite write) {

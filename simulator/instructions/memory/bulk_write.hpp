@@ -19,6 +19,10 @@ void announce(const BulkWrite& write, ptx::Space source_space, std::span<const B
 /// Sends the data to the mbarrier's block. Nothing is sent if the mbarrier cannot be reached.
 void begin_arrival(BulkWrite write, std::uint64_t mbarrier);
 
+/// Whether a bulk copy that begins now reads its source late: see LateRead. Of lanes that begin one and the same copy,
+/// any may wait for it, since a GPU makes one of them: theirs read at once.
+bool reads_late(const WarpState& warp);
+
 /// The copy is one of those for which its thread waits in groups.
 void begin_in_group(BulkWrite write);
 

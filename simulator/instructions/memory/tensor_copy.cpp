@@ -248,8 +248,10 @@ void store_box(WarpState& warp, const Operation& operation) {
                     {},
                     std::vector<std::byte>(box->bytes),
                     bulk_combine(reduction, warp.block->adds_bits())};
+    const bool is_read_late = reads_late(warp);
     for_each_piece(pieces, runs, [&](std::size_t first, const std::byte* at, std::size_t bytes) {
       std::memcpy(write.data.data() + first, at, bytes);
+      if (is_read_late) write.late_reads.push_back({at, first, bytes});
     });
     for (const BoxRow& row : rows_of(box->map, box->place)) {
       const auto unit = static_cast<U64>(std::max(bits_of(box->map.type) / 8, 1));

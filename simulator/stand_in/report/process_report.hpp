@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/device/other_orders.hpp"
 #include "simulator/stand_in/report/host_place.hpp"
 #include "simulator/stand_in/timeline.hpp"
 #include "simulator/state/finding.hpp"
@@ -44,6 +45,7 @@ struct KernelSum {
   std::uint64_t blocks_run = 0;            ///< fewer: only a sample of them ran, and counters and times are scaled up
   double low_seconds = 0;                  ///< the host's time if all blocks ran, at least and at most
   double high_seconds = 0;
+  simulated::OrdersTried orders{};
 
   bool is_sampled() const { return blocks_run < blocks; }
   std::string full_name() const { return simulated::configured_name(name, configuration); }
@@ -55,6 +57,7 @@ struct KernelSum {
     field.lately("blocks_run", its.blocks_run);
     field.lately("low_seconds", its.low_seconds);
     field.lately("high_seconds", its.high_seconds);
+    field.lately("orders", its.orders);
   }
 };
 

@@ -72,6 +72,12 @@ void Report::cost(const LaunchedName& name, const simulated::LaunchedKernel& lau
   sum.high_seconds += launched.seconds.high;
 }
 
+simulated::OrdersTried Report::take_orders() {
+  simulated::OrdersTried all;
+  for (auto& [name, sum] : kernels_) all += std::exchange(sum.orders, {});
+  return all;
+}
+
 void Report::tried(std::string_view kernel, std::string_view arguments, TriedConfiguration configuration) {
   const auto is_meant = [&](const Tuning& one) { return one.kernel == kernel && one.arguments == arguments; };
   auto found = std::ranges::find_if(sums_.tunings, is_meant);

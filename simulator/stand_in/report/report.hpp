@@ -44,6 +44,10 @@ class Report {
   void launched(const LaunchedName& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
   /// Notes what the launch of a kernel costs the host.
   void cost(const LaunchedName& name, const simulated::LaunchedKernel& launched);
+  /// Notes what other orders of a kernel's launches have come to.
+  void orders(const LaunchedName& name, const simulated::OrdersTried& tried) { kernels_[name].orders += tried; }
+  /// What they have come to for all kernels since the last call, which asked as well.
+  simulated::OrdersTried take_orders();
   void tried(std::string_view kernel, std::string_view arguments, TriedConfiguration configuration);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);
   void allocated(AllocationNote note) { sums_.allocations.push_back(std::move(note)); }
