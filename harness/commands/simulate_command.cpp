@@ -58,6 +58,7 @@ struct SimulateArguments {
   std::string threads;
   std::vector<std::string> limits;
   bool no_counters = false;
+  bool lines = false;
   CudaCompiler compiler;
   bool list = false;
   ProgramOptions program;
@@ -75,7 +76,7 @@ constexpr const char* kSimulateFooter =
     R"text(convladder simulate [options] -- ./program arguments
 runs a whole CUDA program as nvcc or CMake has built it, and says on the standard error, at its end, what
 compute-sanitizer and a profiler would have said. Its own output is not touched. Options: --gpu, --gpu-count, --memory,
---driver-version, --checkers, --schedules, --seed, --leak-check, --error-exitcode, --threads, --limit, --sample,
+--driver-version, --checkers, --lines, --schedules, --seed, --leak-check, --error-exitcode, --threads, --limit, --sample,
 --estimate, --format, --output, --verbose.
 Its exit code is the program's; --error-exitcode (1) where that is 0 and something was found; 2 where that is 0, but no CUDA was
 seen, or not all of it; 128 + the signal. convladder simulate --estimate -- ./program says how long that would take.
@@ -120,6 +121,7 @@ examples:
   convladder simulate naive.ptx tiled.ptx --grid 8 ...            the same launch of each, their counters side by side
   convladder simulate both.ptx --entry naive --entry tiled ...    likewise for kernels of one file
   convladder simulate scale.ptx ... --no-counters --checkers none --expect y=@y.npy:1e-6    results only, quickly
+  convladder simulate scale.ptx ... --lines            which line costs what; of two files: which lines differ
   convladder simulate scale.ptx ... --schedules 100    are the results the same in other orders of warps and blocks?
   convladder simulate scale.ptx ... --format json      the JSON document on the standard output, no text
   convladder simulate --checkers memory,race -- ./program --its options
@@ -215,6 +217,8 @@ simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given,
   simulated::SimulatedDeviceOptions options;
   options.checkers = parse_checkers(given.checkers);
   options.schedules = {given.schedules.count, given.schedules.seed};
+  options.keeps_instructions = given.lines;
+  if (given.lines && given.no_counters) throw UserError("--lines shows counters, and --no-counters counts nothing");
   if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);
   options.limits = launch_limits(given.limits, what);
   // With several threads the last block would depend on the machine.
@@ -279,6 +283,7 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   add_schedule_options(simulate, a.schedules);
+  simulate.add_flag("--lines", a.lines, "counters by line of the source; of two kernels, the lines that differ");
   simulate.add_flag("--no-counters", a.no_counters,
                     "counts nothing: quicker, most with --checkers none; the output says that nothing was counted");
   simulate.add_option("--threads", a.threads, "host threads (default all cores); the results do not depend on it");
@@ -380,6 +385,7 @@ int simulate_command(SimulateArguments& given, const CommandLine& command_line) 
     return simulate_program(command_line, {.options = given.program,
                                            .checkers = given.checkers,
                                            .schedules = given.schedules,
+                                           .lines = given.lines,
                                            .threads = given.threads,
                                            .limits = given.limits,
                                            .format = given.format,

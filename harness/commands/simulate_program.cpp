@@ -120,6 +120,7 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
   }
   settings.checkers = parse_checkers(given.checkers);
   settings.schedules = {given.schedules.count, given.schedules.seed};
+  settings.lines = given.lines;
   if (settings.schedules.count > 0 && settings.sample_blocks > 0) {
     throw UserError(fmt::format("--schedules compares whole launches, and {} runs some of their blocks",
                                 given.options.estimate ? "--estimate" : "--sample"));

@@ -32,6 +32,7 @@ struct ProgramArguments {
   ProgramOptions options;
   std::string checkers;
   ScheduleOptions schedules;
+  bool lines = false;
   std::string threads;
   std::vector<std::string> limits;
   std::string format;

@@ -395,6 +395,26 @@ MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch
   return values;
 }
 
+std::vector<std::pair<std::string_view, std::uint64_t>> counted_of(const ptx::Instruction& instruction,
+                                                                   const InstructionCounters& counters) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> values;
+  const auto add = [&values](std::string_view name, std::uint64_t value) {
+    if (value != 0) values.emplace_back(name, value);
+  };
+  for (const Sum& sum : kSums) {
+    if (sum.accepts(instruction)) add(sum.name, sum.event(counters));
+  }
+  if (const std::optional<MatrixProduct> product = matrix_product(instruction.opcode)) {
+    add(kTensorInstructions, counters.warps);
+    for (const TensorSum& sum : kTensorSums) {
+      if (sum.factors == product->factors && sum.sums == product->sums) {
+        add(sum.name, product->operations * counters.warps);
+      }
+    }
+  }
+  return values;
+}
+
 std::string metric_title(std::string_view name) {
   const auto found = std::ranges::find(metrics(), name, &Metric::name);
   return found == metrics().end() ? std::string() : found->title;

@@ -4,7 +4,9 @@
 // PTX, but not for the machine code that ptxas makes of it, which unrolls further, merges loads and folds constants.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,5 +37,9 @@ struct MetricValues {
   std::vector<std::pair<std::string, double>> modelled;
 };
 MetricValues metric_values(const ptx::Kernel& kernel, const LaunchResult& launch);
+
+/// The part of one instruction in the counted figures that are sums; without those to which it adds nothing.
+std::vector<std::pair<std::string_view, std::uint64_t>> counted_of(const ptx::Instruction& instruction,
+                                                                   const InstructionCounters& counters);
 
 }  // namespace convladder::simulated

@@ -15,6 +15,7 @@
 #include "simulator/checkers/initialization_checker.hpp"
 #include "simulator/checkers/input_checker.hpp"
 #include "simulator/checkers/work_order.hpp"
+#include "simulator/counters/instruction_figures.hpp"
 #include "simulator/device/other_orders.hpp"
 #include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
@@ -77,6 +78,7 @@ struct SimulatedDeviceOptions {
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
   SchedulesWanted schedules{};                       ///< orders of each launch besides the usual one
+  bool keeps_instructions = false;                   ///< whether take_instructions gives anything
   std::uint64_t sample_blocks = 0;                   ///< about so many blocks of a launch run, for a quick look; 0: all
   double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
@@ -112,6 +114,9 @@ class SimulatedDevice final : public Device {
 
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override;
+  /// The counts of the instructions of the launches that `take_counters` has given since the last call, by the kernel's
+  /// name in the PTX.
+  std::map<std::string, KernelFigures> take_instructions() { return std::exchange(instructions_, {}); }
   /// Launches that are not counted are missing in `take_launches` as well. Checkers see them all the same.
   void set_counting(bool counts) override { counts_ = counts; }
   /// From now on launches are looked at for their order with other work. Null: no more.
@@ -276,6 +281,7 @@ class SimulatedDevice final : public Device {
   std::map<std::pair<int, const void*>, std::unique_ptr<Program>> programs_;  // by device and handle
   const PtxImages* images_ = nullptr;  // the images that this build's kernels run from
   std::vector<RecordedLaunch> launches_;
+  std::map<std::string, KernelFigures> instructions_;
   std::map<std::uint64_t, std::uint64_t>
       filled_;  // by the beginning of an allocation: bytes of it that the host has written
   KernelClocks clocks_;

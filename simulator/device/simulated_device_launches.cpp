@@ -379,6 +379,10 @@ std::vector<KernelCounters> SimulatedDevice::take_counters() {
         if (name.ends_with(".sum")) value *= recorded.scale;
       }
     }
+    if (options_.keeps_instructions) {
+      instructions_[recorded.program->kernel->name].add(*recorded.program, recorded.result.counters, recorded.scale,
+                                                        recorded.launch.grid, recorded.launch.block);
+    }
     counters.push_back({display_name(recorded.program->kernel->name), recorded.launch.grid, recorded.launch.block,
                         std::move(values.counted), std::move(values.modelled), recorded.items_executed,
                         recorded.depends_on_data});

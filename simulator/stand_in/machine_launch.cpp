@@ -284,6 +284,9 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
   // The first launch is the function's, the others are of kernels that it and its children have launched.
   const std::vector<simulated::LaunchedKernel> kernels = device_.launched_kernels();
   const std::vector<KernelCounters> all = device_.take_counters();
+  for (auto& [name, figures] : device_.take_instructions()) {
+    report.instructions({name, name == function.name ? function.configuration : ""}, figures);
+  }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const KernelCounters& counters = all[i];
     const LaunchCounts counts = simulated::launch_counts(counters, *gpu_model_);

@@ -185,6 +185,7 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("sample_blocks"))
     settings.sample_blocks = place.at("sample_blocks").whole<std::uint64_t>(0, kMostSampled);
+  if (place.has("lines")) settings.lines = place.at("lines").truth();
   if (place.has("leaks")) settings.leaks = place.at("leaks").truth();
   if (place.has("begin")) settings.begin = place.at("begin").truth();
   if (place.has("trace")) settings.trace = place.at("trace").text();
@@ -227,6 +228,7 @@ std::string settings_text(const Settings& settings) {
       {"idle_operations", settings.idle_operations},
       {"schedules", {{"count", settings.schedules.count}, {"first_seed", settings.schedules.first_seed}}},
       {"sample_blocks", settings.sample_blocks},
+      {"lines", settings.lines},
       {"leaks", settings.leaks},
       {"begin", settings.begin},
       {"trace", settings.trace},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/measure/simulation/checkers_argument.hpp"
+#include "harness/measure/simulation/kernel_lines.hpp"
 #include "harness/measure/simulation/program_report.hpp"
 #include "harness/measure/simulation/simulation_report.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
@@ -429,6 +430,12 @@ Report program_report(const ProgramReport& program) {
   add_times(report, "GPU activities, predicted times (nothing here is measured)", activities);
   add_times(report, "API calls, predicted times of the host, waiting included", calls);
   add_counters(report, processes);
+  for (const ProcessReport& process : processes) {
+    for (const stand_in::KernelSum& kernel : process.kernels) {
+      if (kernel.figures.empty()) continue;
+      add_lines(report, kernel_lines(shown_kernel(names, kernel.name, kernel.configuration), kernel.figures, gpu));
+    }
+  }
   add_tunings(report, processes);
   add_leaks(report, program);
   if (!has_failed) report.sections.push_back(remarks);

@@ -140,6 +140,10 @@ Report side_by_side_report(const std::vector<LabelledReport>& launches) {
   for (std::size_t begin = 1; begin < std::max<std::size_t>(launches.size(), 2); begin += kLaunchesInATable - 1) {
     report.section().blocks.emplace_back(tables.table(begin, std::min(begin + kLaunchesInATable - 1, launches.size())));
   }
+  for (std::size_t i = 1; i < launches.size(); ++i) {
+    if (launches[0].report.lines.empty() || launches[i].report.lines.empty()) continue;
+    add_line_differences(report, launches[0].report.lines[0], launches[i].report.lines[0]);
+  }
   for (std::size_t i = 0; i < launches.size(); ++i) {
     ReportSection section;
     add_remarks(section, launches[i].report);

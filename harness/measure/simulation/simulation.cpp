@@ -190,6 +190,9 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
     report.fault = error.what();
   }
   report.counters = device.take_counters();
+  for (const auto& [name, figures] : device.take_instructions()) {
+    report.lines.push_back(kernel_lines(display_name(name), figures, *find_gpu(options.gpu->name), module.file));
+  }
   report.printed = device.take_printed();
   report.findings = device.take_findings();
   for (const auto& [name, tried] : device.take_orders_tried()) report.orders += tried;

@@ -101,7 +101,8 @@ ordered_json to_json(const SimulationReport& report) {
           {"orders", orders_json(report.orders)},
           {"fault", text_or_null(report.fault)},
           {"stopped", text_or_null(report.stopped)},
-          {"expectations", list_of(report.expectations, expectation_json)}};
+          {"expectations", list_of(report.expectations, expectation_json)},
+          {"lines", report.lines.empty() ? ordered_json() : list_of(report.lines, kernel_lines_json)}};
 }
 
 ordered_json kernel_list_json(const KernelList& list) {
@@ -173,7 +174,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
     json["host"] = host(one.places);
     return json;
   };
-  const auto kernel = [](const stand_in::KernelSum& one) -> ordered_json {
+  const auto kernel = [&report](const stand_in::KernelSum& one) -> ordered_json {
     ordered_json json = {{"name", one.name},
                          {"configuration", text_or_null(one.configuration)},
                          {"predicted", times_json(one.predicted)},
@@ -181,6 +182,9 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
                          {"blocks", one.blocks},
                          {"blocks_run", one.blocks_run}};
     if (one.orders.launches > 0) json["orders"] = one.orders;
+    if (!one.figures.empty()) {
+      json["lines"] = kernel_lines_json(kernel_lines(one.full_name(), one.figures, *find_gpu(report.settings.gpu)));
+    }
     if (one.is_sampled()) json["host_seconds"] = {{"low", one.low_seconds}, {"high", one.high_seconds}};
     return json;
   };

@@ -159,6 +159,7 @@ Report simulation_report(const SimulationReport& simulated) {
     report.section().literal(fmt::format("{}: {}[{}]\n  {}\n", printable(buffer.name), element_name(buffer.type),
                                          fmt::join(buffer.shape, "x"), shown_values(buffer)));
   }
+  for (const KernelLines& lines : simulated.lines) add_lines(report, lines);
   if (simulated.is_counted) {
     add_counters(report, simulated.counters);
   } else {

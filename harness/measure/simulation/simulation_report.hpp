@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "harness/measure/simulation/kernel_lines.hpp"
 #include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
 #include "support/element_type.hpp"
@@ -56,6 +57,7 @@ struct SimulationReport {
   std::string fault;                ///< what ended the kernel, empty if it ran to its end
   std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;
+  std::vector<KernelLines> lines{};  ///< of the kernel, and of those that it has launched; empty: nobody asked
 };
 
 /// A counter's value for people: sums with their thousands separated, ratios with three decimals.

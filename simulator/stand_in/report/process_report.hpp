@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/counters/instruction_figures.hpp"
 #include "simulator/device/other_orders.hpp"
 #include "simulator/stand_in/report/host_place.hpp"
 #include "simulator/stand_in/timeline.hpp"
@@ -46,6 +47,7 @@ struct KernelSum {
   double low_seconds = 0;                  ///< the host's time if all blocks ran, at least and at most
   double high_seconds = 0;
   simulated::OrdersTried orders{};
+  simulated::KernelFigures figures{};  ///< by instruction; empty unless the settings ask for lines
 
   bool is_sampled() const { return blocks_run < blocks; }
   std::string full_name() const { return simulated::configured_name(name, configuration); }
@@ -58,6 +60,7 @@ struct KernelSum {
     field.lately("low_seconds", its.low_seconds);
     field.lately("high_seconds", its.high_seconds);
     field.lately("orders", its.orders);
+    field.lately("figures", its.figures);
   }
 };
 

@@ -44,6 +44,10 @@ class Report {
   void launched(const LaunchedName& name, std::uint64_t times, Nanoseconds total_ns, const KernelCounters& counters);
   /// Notes what the launch of a kernel costs the host.
   void cost(const LaunchedName& name, const simulated::LaunchedKernel& launched);
+  /// Notes the counts of a kernel's launches by instruction.
+  void instructions(const LaunchedName& name, const simulated::KernelFigures& figures) {
+    kernels_[name].figures.add(figures);
+  }
   /// Notes what other orders of a kernel's launches have come to.
   void orders(const LaunchedName& name, const simulated::OrdersTried& tried) { kernels_[name].orders += tried; }
   /// What they have come to for all kernels since the last call, which asked as well.

@@ -1,0 +1,47 @@
+#include "simulator/counters/instruction_figures.hpp"
+
+#include <algorithm>
+
+#include "simulator/counters/metrics.hpp"
+
+namespace convladder::simulated {
+
+void KernelFigures::add(const KernelFigures& other) {
+  if (instructions.empty()) {
+    *this = other;
+    return;
+  }
+  if (instructions.size() != other.instructions.size()) return;
+  launches += other.launches;
+  blocks += other.blocks;
+  threads = std::max(threads, other.threads);
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    for (const auto& [name, value] : other.instructions[i].counters) instructions[i].counters[name] += value;
+  }
+}
+
+void KernelFigures::add(const Program& program, const std::vector<InstructionCounters>& counters, double scale,
+                        const Dim3& grid, const Dim3& block) {
+  const std::vector<ptx::Instruction>& code = program.kernel->instructions;
+  if (instructions.empty()) {
+    instructions.reserve(code.size());
+    for (const ptx::Instruction& one : code) {
+      instructions.push_back({one.position.line, one.opcode, places_of(*program.module, one.source), {}});
+    }
+    for (const ptx::SourceFile& file : program.module->source_files) {
+      const std::string& path = file.name;
+      files.emplace(path.substr(path.find_last_of('/') + 1), path);
+    }
+  }
+  if (instructions.size() != code.size()) return;
+  ++launches;
+  blocks += grid.count();
+  threads = std::max(threads, static_cast<unsigned>(block.count()));
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    for (const auto& [name, value] : counted_of(code[i], counters[i])) {
+      instructions[i].counters[std::string(name)] += scale * static_cast<double>(value);
+    }
+  }
+}
+
+}  // namespace convladder::simulated
