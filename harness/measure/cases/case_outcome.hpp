@@ -10,6 +10,7 @@
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/verification/expectation.hpp"
 #include "harness/measure/verification/step_check.hpp"
+#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
 
 namespace convladder {

@@ -208,7 +208,7 @@ ordered_json checkers_json(const StageFindings& found) {
                        {"not_checked", text_or_null(found.not_checked)},
                        {"work", text_or_null(found.work)},
                        {"seconds", found.seconds}};
-  if (found.orders.launches > 0) json["orders"] = found.orders;
+  if (found.orders.launches > 0) json["orders"] = stand_in::orders_json(found.orders);
   return json;
 }
 

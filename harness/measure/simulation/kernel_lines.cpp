@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
+#include "harness/measure/simulation/simulation_report.hpp"
 #include "simulator/counters/launch_counts.hpp"
 #include "simulator/gpus/time_model.hpp"
 #include "support/printable.hpp"
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr std::size_t kIndent = 2;          // of tables
+constexpr std::size_t kLinesIndent = 2;          // of tables
 constexpr std::size_t kSourceColumns = 44;  // of a line of source in a table
 constexpr std::uintmax_t kLargestSource = 16 << 20;
 constexpr std::size_t kMostAligned = 20'000;  // lines of a text that are compared with another's
@@ -174,7 +175,7 @@ void add_lines(Report& report, const KernelLines& lines) {
   columns.push_back(left("source"));
   std::vector<std::vector<std::string>> cells;
   for (const KernelLine* const line : rows) {
-    std::vector<std::string> row = {share_text(line->share), grouped(line->counter(kExecuted))};
+    std::vector<std::string> row = {share_text(line->share), counter_text(".sum", line->counter(kExecuted))};
     for (const LineRatio& ratio : kRatios) row.push_back(ratio_text(ratio_of(*line, ratio)));
     row.push_back(printable(line->place()));
     row.push_back(short_source(line->text));
@@ -183,7 +184,7 @@ void add_lines(Report& report, const KernelLines& lines) {
   ReportSection& section =
       report.section(fmt::format("lines of {}: counted; share of the predicted time, which {} binds",
                                  printable(lines.kernel), lines.bound_by.empty() ? "nothing known" : lines.bound_by));
-  section.table(std::move(columns), std::move(cells), kIndent);
+  section.table(std::move(columns), std::move(cells), kLinesIndent);
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> common_lines(const std::vector<std::string>& one,
@@ -270,7 +271,7 @@ std::string change_text(const std::string& one, const std::string& other) {
   return fmt::format("{} -> {}", one.empty() ? "-" : one, other.empty() ? "-" : other);
 }
 
-std::string executed_text(const KernelLine* line) { return line == nullptr ? "" : grouped(line->counter(kExecuted)); }
+std::string executed_text(const KernelLine* line) { return line == nullptr ? "" : counter_text(".sum", line->counter(kExecuted)); }
 
 }  // namespace
 
@@ -314,7 +315,7 @@ void add_line_differences(Report& report, const KernelLines& one, const KernelLi
   ReportSection& section =
       report.section(fmt::format("lines that differ: {} of {:.0f} (- only in {}, + only in {})", cells.size(), total,
                                  printable(one.kernel), printable(other.kernel)));
-  if (!cells.empty()) section.table(std::move(columns), std::move(cells), kIndent);
+  if (!cells.empty()) section.table(std::move(columns), std::move(cells), kLinesIndent);
 }
 
 ordered_json kernel_lines_json(const KernelLines& lines) {

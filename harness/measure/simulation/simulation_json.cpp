@@ -35,7 +35,7 @@ ordered_json sizes_of(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
 /// What other orders of launches have come to; null if none were tried.
 ordered_json orders_json(const simulated::OrdersTried& tried) {
-  return tried.launches > 0 ? ordered_json(tried) : ordered_json();
+  return tried.launches > 0 ? stand_in::orders_json(tried) : ordered_json();
 }
 
 /// A number; null if it is not finite.
@@ -181,7 +181,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
                          {"counters", one.counters},
                          {"blocks", one.blocks},
                          {"blocks_run", one.blocks_run}};
-    if (one.orders.launches > 0) json["orders"] = one.orders;
+    if (one.orders.launches > 0) json["orders"] = stand_in::orders_json(one.orders);
     if (!one.figures.empty()) {
       json["lines"] = kernel_lines_json(kernel_lines(one.full_name(), one.figures, *find_gpu(report.settings.gpu)));
     }

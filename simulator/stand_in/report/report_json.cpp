@@ -103,6 +103,12 @@ struct adl_serializer<stand_in::ReportedFinding> {
 
 namespace convladder::stand_in {
 
+ordered_json orders_json(const simulated::OrdersTried& tried) {
+  ordered_json json;
+  add_fields(json, tried);
+  return json;
+}
+
 ordered_json finding_json(simulated::Finding finding) {
   finding.kernel = display_name(finding.kernel);
   return finding;
