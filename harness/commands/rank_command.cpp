@@ -182,18 +182,6 @@ int dry_run(const RankPlan& plan) {
   return kExitOk;
 }
 
-/// Has the scripts that came with the program draw the page.
-void write_page(const std::string& page, const fs::path& record) {
-  const fs::path program = own_program();
-  const std::optional<fs::path> script = find_script(program, "report.py");
-  if (!script) throw UserError(fmt::format("--html: scripts/report.py was not found beside {}", program.string()));
-  const ProgramOutput output = run_program({"/usr/bin/env", python(), "-B", script->string(), "--program",
-                                            program.string(), "--output=" + page, "--", record.string()});
-  if (output.succeeded()) return;
-  const std::string said = output.messages.substr(0, output.messages.find('\n'));
-  throw UserError(fmt::format("--html {}: {}", page, said.empty() ? "Python could not write it" : printable(said)));
-}
-
 /// The exit code of several rankings: a broken submission counts before a ranking without ranks.
 int exit_code(const std::vector<RankResult>& results) {
   bool any_ranked = false;
@@ -239,7 +227,9 @@ int rank_command(RankArguments& a, const CommandLine& command_line) {
                record.file().string());
   }
   std::fflush(stdout);
-  if (!a.html.empty()) write_page(a.html, record.file());
+  if (!a.html.empty()) {
+    draw_page("--html", a.html, "report.py", {"--program", own_program().string()}, record.file());
+  }
   return exit_code(outcome.results);
 }
 

@@ -4,8 +4,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -79,6 +81,22 @@ void become_script(const std::string& command, const std::string& name, std::vec
   words.insert(words.begin(), {python(), "-B", script->string(), "--program=" + program.string()});
   execvp(words.front().c_str(), null_terminated(words).data());
   throw UserError(fmt::format("{}: cannot start {}: {}; {}", command, words.front(), system_error_text(errno), needs));
+}
+
+void draw_page(const std::string& option, const std::string& page, const std::string& script,
+               std::vector<std::string> words, const fs::path& document) {
+  const fs::path program = own_program();
+  const std::optional<fs::path> found = find_script(program, script);
+  if (!found) {
+    throw UserError(fmt::format("{}: scripts/{} was not found beside {}", option, script, program.string()));
+  }
+  std::vector<std::string> all{"/usr/bin/env", python(), "-B", found->string()};
+  std::ranges::move(words, std::back_inserter(all));
+  all.insert(all.end(), {"--output=" + page, "--", document.string()});
+  const ProgramOutput output = run_program(all);
+  if (output.succeeded()) return;
+  const std::string said = output.messages.substr(0, output.messages.find('\n'));
+  throw UserError(fmt::format("{} {}: {}", option, page, said.empty() ? "Python could not write it" : printable(said)));
 }
 
 void draw_record(const fs::path& record) {

@@ -17,6 +17,11 @@ std::optional<std::filesystem::path> find_script(const std::filesystem::path& pr
 [[noreturn]] void become_script(const std::string& command, const std::string& name, std::vector<std::string> words,
                                 const std::string& needs);
 
+/// Has a script that came with the program write a page of a document. Throws UserError that begins with the option and
+/// the page.
+void draw_page(const std::string& option, const std::string& page, const std::string& script,
+               std::vector<std::string> words, const std::filesystem::path& document);
+
 /// Draws a record's charts and its report beside it and prints where they are; where Python lacks something, one line
 /// says so. A failure here is not the run's fault.
 void draw_record(const std::filesystem::path& record);

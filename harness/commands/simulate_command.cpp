@@ -11,6 +11,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/line_page.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/commands/simulate_program.hpp"
@@ -59,6 +60,7 @@ struct SimulateArguments {
   std::vector<std::string> limits;
   bool no_counters = false;
   bool lines = false;
+  std::string html;
   CudaCompiler compiler;
   bool list = false;
   ProgramOptions program;
@@ -76,7 +78,7 @@ constexpr const char* kSimulateFooter =
     R"text(convladder simulate [options] -- ./program arguments
 runs a whole CUDA program as nvcc or CMake has built it, and says on the standard error, at its end, what
 compute-sanitizer and a profiler would have said. Its own output is not touched. Options: --gpu, --gpu-count, --memory,
---driver-version, --checkers, --lines, --schedules, --seed, --leak-check, --error-exitcode, --threads, --limit, --sample,
+--driver-version, --checkers, --lines, --html, --schedules, --seed, --leak-check, --error-exitcode, --threads, --limit, --sample,
 --estimate, --format, --output, --verbose.
 Its exit code is the program's; --error-exitcode (1) where that is 0 and something was found; 2 where that is 0, but no CUDA was
 seen, or not all of it; 128 + the signal. convladder simulate --estimate -- ./program says how long that would take.
@@ -283,6 +285,8 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
   simulate.add_option("--checkers", a.checkers,
                       "memory, initialization, race, synchronization: a list of them, all (default) or none");
   add_schedule_options(simulate, a.schedules);
+  simulate.add_option("--html", a.html,
+                      "with --lines: also one page of HTML, with the source (needs Python with Jinja2)");
   simulate.add_flag("--lines", a.lines, "counters by line of the source; of two kernels, the lines that differ");
   simulate.add_flag("--no-counters", a.no_counters,
                     "counts nothing: quicker, most with --checkers none; the output says that nothing was counted");
@@ -346,6 +350,7 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
 /// Prints the result, and writes it to --output.
 void give_out(const SimulateArguments& given, const Report& report, const std::string& json) {
   if (!given.output.empty()) write_file_atomically(given.output, json);
+  if (!given.html.empty()) write_line_page(given.html, json);
   print_as({.format = given.format, .verbose = given.verbose}, report, [&] { return json; });
 }
 
@@ -381,11 +386,14 @@ int simulate_command(SimulateArguments& given, const CommandLine& command_line) 
     throw UserError(fmt::format("--output {}: a buffer is now written by --save NAME=FILE", given.output));
   }
   check_output_file("--output", given.output);
+  check_output_file("--html", given.html);
+  if (!given.html.empty() && !given.lines) throw UserError("--html is a page of lines: with --lines");
   if (asks_for_program(command_line)) {
     return simulate_program(command_line, {.options = given.program,
                                            .checkers = given.checkers,
                                            .schedules = given.schedules,
                                            .lines = given.lines,
+                                           .html = given.html,
                                            .threads = given.threads,
                                            .limits = given.limits,
                                            .format = given.format,

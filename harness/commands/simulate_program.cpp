@@ -1,17 +1,15 @@
 #include "harness/commands/simulate_program.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 
+#include "harness/commands/line_page.hpp"
 #include "harness/measure/simulation/checkers_argument.hpp"
 #include "harness/measure/simulation/launch_limit.hpp"
 #include "harness/measure/simulation/program_environment.hpp"
@@ -26,6 +24,7 @@
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/nearest_name.hpp"
+#include "support/temporary_file.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -144,27 +143,6 @@ int print_environment(const ProgramArguments& given, int error_exitcode) {
   return kExitOk;
 }
 
-/// An empty file that exists as long as the object.
-class ReportFile {
- public:
-  ReportFile() {
-    std::error_code error;
-    const fs::path folder = fs::temp_directory_path(error);
-    path_ = ((error ? fs::path("/tmp") : folder) / "convladder-report-XXXXXX").string();
-    const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);
-    if (descriptor < 0) throw UserError(fmt::format("{} cannot be made: {}", path_, std::strerror(errno)));
-    ::close(descriptor);
-  }
-  ~ReportFile() { ::unlink(path_.c_str()); }
-  ReportFile(const ReportFile&) = delete;
-  ReportFile& operator=(const ReportFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// Reasons why no process of a program reported anything.
 std::vector<std::string> why_nothing_was_seen(const ProgramFile& program) {
   std::vector<std::string> remarks;
@@ -251,7 +229,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   stand_in::Settings settings = settings_of(given);
   const ProgramFile program = find_program_file(parts.program[0]);
   if (const std::string why = why_not_simulated(program, stand_in::libraries()); !why.empty()) throw UserError(why);
-  const ReportFile file;
+  const TemporaryFile file("convladder-report");
   settings.report = file.path();
   settings.begin = true;
   ProgramReport report;
@@ -263,6 +241,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   read_processes(lines, report);
   const std::string json = program_report_json(report);
   if (!given.output.empty()) write_file_atomically(given.output, json);
+  if (!given.html.empty()) write_line_page(given.html, json);
   // The standard output is the program's.
   fmt::print(stderr, "{}",
              given.format == "json"

@@ -33,6 +33,7 @@ struct ProgramArguments {
   std::string checkers;
   ScheduleOptions schedules;
   bool lines = false;
+  std::string html;
   std::string threads;
   std::vector<std::string> limits;
   std::string format;

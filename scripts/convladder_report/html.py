@@ -26,9 +26,9 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
     library, where there is one, are not escaped. These scripts are all that the page's policy lets run; a static page
     has none."""
     interactive = bool(library and report.explorers and not static)
-    scripts = [] if static else [_template("page.js")]
+    scripts = [] if static else [template_text("page.js")]
     if interactive:
-        scripts += [library or "", _template("explorers.js")]
+        scripts += [library or "", template_text("explorers.js")]
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["json"] = as_json
@@ -37,15 +37,15 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
     styles = Styles()
     page = environment.get_template("report.html").render(
         report=report, style=_STYLE_SHEET, drawing=lambda text: Markup(styles.shared(text)), scripts=texts,
-        interactive=interactive, dark=DARK, data=report.data if interactive else (), policy=" ".join(map(_source, texts)))
-    return page.replace(_STYLE_SHEET, _template("style.css") + styles.rules, 1)
+        interactive=interactive, dark=DARK, data=report.data if interactive else (), policy=" ".join(map(script_policy, texts)))
+    return page.replace(_STYLE_SHEET, template_text("style.css") + styles.rules, 1)
 
 
-def _template(name: str) -> str:
+def template_text(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _source(script: str) -> str:
+def script_policy(script: str) -> str:
     """A script by its hash, in the words of a Content-Security-Policy."""
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii") + "'"
 

@@ -23,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr std::size_t kLinesIndent = 2;          // of tables
-constexpr std::size_t kSourceColumns = 44;  // of a line of source in a table
+constexpr std::size_t kLinesIndent = 2;     // of tables
+constexpr std::size_t kSourceColumns = 42;  // of a line of source in a table
 constexpr std::uintmax_t kLargestSource = 16 << 20;
 constexpr std::size_t kMostAligned = 20'000;  // lines of a text that are compared with another's
 
@@ -46,9 +46,10 @@ struct LineRatio {
   std::array<const char*, 2> numerator;
   std::array<const char*, 2> denominator;
 };
-constexpr std::array<LineRatio, 3> kRatios = {
+constexpr std::array<LineRatio, 4> kLineRatios = {
     {{"lanes", "of 32", {kLanes, ""}, {kExecuted, ""}},
-     {"sectors", "a request", {kLoadSectors, kStoreSectors}, {kLoads, kStores}},
+     {"sectors", "a load", {kLoadSectors, ""}, {kLoads, ""}},
+     {"sectors", "a store", {kStoreSectors, ""}, {kStores, ""}},
      {"wavefronts", "a request", {kLoadPasses, kStorePasses}, {kSharedLoads, kSharedStores}}}};
 
 std::optional<double> ratio_of(const KernelLine& line, const LineRatio& ratio) {
@@ -87,6 +88,22 @@ std::string short_source(const std::string& text) {
   if (line.size() <= kSourceColumns) return line;
   line.resize(kSourceColumns - 3);
   return line + "...";
+}
+
+/// The file that all lines are in; empty if they are in several, or in none.
+std::string only_file(const KernelLines& kernel) {
+  std::string file;
+  for (const KernelLine& line : kernel.lines) {
+    if (line.file.empty() || line.counters.empty() || line.file == file) continue;
+    if (!file.empty()) return "";
+    file = line.file;
+  }
+  return file;
+}
+
+/// The line as a table names it: by its number alone where there is one file.
+std::string short_place(const KernelLines& kernel, const KernelLine& line) {
+  return printable(line.file.empty() || line.file != only_file(kernel) ? line.place() : std::to_string(line.line));
 }
 
 /// The terms of the predicted time for these counts of a launch, in ns.
@@ -170,14 +187,14 @@ void add_lines(Report& report, const KernelLines& lines) {
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const KernelLine* line) { return line->share; });
   std::vector<TextColumn> columns = {right("share"), right("executed")};
-  for (const LineRatio& ratio : kRatios) columns.push_back(right(ratio.title, ratio.unit));
+  for (const LineRatio& ratio : kLineRatios) columns.push_back(right(ratio.title, ratio.unit));
   columns.push_back(left("line"));
   columns.push_back(left("source"));
   std::vector<std::vector<std::string>> cells;
   for (const KernelLine* const line : rows) {
     std::vector<std::string> row = {share_text(line->share), counter_text(".sum", line->counter(kExecuted))};
-    for (const LineRatio& ratio : kRatios) row.push_back(ratio_text(ratio_of(*line, ratio)));
-    row.push_back(printable(line->place()));
+    for (const LineRatio& ratio : kLineRatios) row.push_back(ratio_text(ratio_of(*line, ratio)));
+    row.push_back(short_place(lines, *line));
     row.push_back(short_source(line->text));
     cells.push_back(std::move(row));
   }
@@ -265,57 +282,75 @@ std::vector<LinePair> pairs_of(const KernelLines& one, const KernelLines& other)
   return pairs;
 }
 
-/// "4 -> 1.33", "4", "- -> 1".
-std::string change_text(const std::string& one, const std::string& other) {
-  if (one == other) return one;
+/// "4 -> 1.33", "4", "- -> 1"; of a line that only one of both has, its own figure.
+std::string change_text(const LinePair& pair, const std::string& one, const std::string& other) {
+  if (one == other || pair.other == nullptr) return one;
+  if (pair.one == nullptr) return other;
   return fmt::format("{} -> {}", one.empty() ? "-" : one, other.empty() ? "-" : other);
 }
 
-std::string executed_text(const KernelLine* line) { return line == nullptr ? "" : counter_text(".sum", line->counter(kExecuted)); }
+/// The pairs that differ, those that change the most of the kernels' work first. `all`: the number of all pairs.
+std::vector<LinePair> differing(const KernelLines& one, const KernelLines& other, std::size_t& all) {
+  std::vector<LinePair> pairs = pairs_of(one, other);
+  all = pairs.size();
+  std::erase_if(pairs, [](const LinePair& pair) {
+    return pair.one != nullptr && pair.other != nullptr && pair.one->counters == pair.other->counters;
+  });
+  const double work = std::max(1.0, std::max(one.sum(kExecuted), other.sum(kExecuted)));
+  const auto executed = [](const KernelLine* line) { return line == nullptr ? 0 : line->counter(kExecuted); };
+  const auto share = [](const KernelLine* line) { return line == nullptr ? 0 : line->share; };
+  std::ranges::stable_sort(pairs, std::greater{}, [&](const LinePair& pair) {
+    return std::abs(share(pair.one) - share(pair.other)) + std::abs(executed(pair.one) - executed(pair.other)) / work;
+  });
+  return pairs;
+}
 
 }  // namespace
 
-void add_line_differences(Report& report, const KernelLines& one, const KernelLines& other) {
-  std::vector<LinePair> pairs = pairs_of(one, other);
-  const auto differ = [](const LinePair& pair) {
-    return pair.one == nullptr || pair.other == nullptr || pair.one->counters != pair.other->counters;
-  };
-  const auto total = static_cast<double>(pairs.size());
-  std::erase_if(pairs, [&](const LinePair& pair) { return !differ(pair); });
-  // By the part of the kernel's work that the line adds or saves.
-  const double all = std::max(1.0, std::max(one.sum(kExecuted), other.sum(kExecuted)));
-  const auto executed = [](const KernelLine* line) { return line == nullptr ? 0 : line->counter(kExecuted); };
-  const auto share = [](const KernelLine* line) { return line == nullptr ? 0 : line->share; };
-  const auto weight = [&](const LinePair& pair) {
-    return std::abs(share(pair.one) - share(pair.other)) + std::abs(executed(pair.one) - executed(pair.other)) / all;
-  };
-  std::ranges::stable_sort(pairs, std::greater{}, weight);
+void add_line_differences(Report& report, const LabelledLines& one, const LabelledLines& other) {
+  std::size_t all = 0;
+  const std::vector<LinePair> pairs = differing(one.lines, other.lines, all);
   std::vector<TextColumn> columns = {right("share"), right("executed")};
-  for (const LineRatio& ratio : kRatios) {
+  for (const LineRatio& ratio : kLineRatios) {
     if (ratio.denominator[0] != kExecuted) columns.push_back(right(ratio.title, ratio.unit));
   }
   columns.push_back(left("line"));
   columns.push_back(left("source"));
   std::vector<std::vector<std::string>> cells;
   for (const LinePair& pair : pairs) {
-    std::vector<std::string> row = {change_text(pair.one == nullptr ? "" : share_text(pair.one->share),
-                                                pair.other == nullptr ? "" : share_text(pair.other->share)),
-                                    change_text(executed_text(pair.one), executed_text(pair.other))};
-    for (const LineRatio& ratio : kRatios) {
+    const auto change = [&pair](const auto& text) {
+      return change_text(pair, pair.one == nullptr ? "" : text(*pair.one),
+                         pair.other == nullptr ? "" : text(*pair.other));
+    };
+    std::vector<std::string> row = {
+        change([](const KernelLine& line) { return share_text(line.share); }),
+        change([](const KernelLine& line) { return counter_text(".sum", line.counter(kExecuted)); })};
+    for (const LineRatio& ratio : kLineRatios) {
       if (ratio.denominator[0] == kExecuted) continue;
-      row.push_back(change_text(pair.one == nullptr ? "" : ratio_text(ratio_of(*pair.one, ratio)),
-                                pair.other == nullptr ? "" : ratio_text(ratio_of(*pair.other, ratio))));
+      row.push_back(change([&ratio](const KernelLine& line) { return ratio_text(ratio_of(line, ratio)); }));
     }
     const KernelLine& shown = pair.other == nullptr ? *pair.one : *pair.other;
     const char* const mark = pair.one == nullptr ? "+ " : pair.other == nullptr ? "- " : "  ";
-    row.push_back(mark + printable(shown.place()));
+    row.push_back(mark + short_place(pair.other == nullptr ? one.lines : other.lines, shown));
     row.push_back(short_source(shown.text));
     cells.push_back(std::move(row));
   }
   ReportSection& section =
-      report.section(fmt::format("lines that differ: {} of {:.0f} (- only in {}, + only in {})", cells.size(), total,
-                                 printable(one.kernel), printable(other.kernel)));
+      report.section(fmt::format("lines that differ from {} to {}: {} of {}; - only in {}, + only in {}", one.label,
+                                 other.label, cells.size(), all, one.label, other.label));
   if (!cells.empty()) section.table(std::move(columns), std::move(cells), kLinesIndent);
+}
+
+ordered_json line_differences_json(const KernelLines& one, const KernelLines& other) {
+  const auto index = [](const KernelLines& kernel, const KernelLine* line) {
+    return line == nullptr ? ordered_json() : ordered_json(line - kernel.lines.data());
+  };
+  std::size_t all = 0;
+  ordered_json list = ordered_json::array();
+  for (const LinePair& pair : differing(one, other, all)) {
+    list.push_back({{"first", index(one, pair.one)}, {"other", index(other, pair.other)}});
+  }
+  return list;
 }
 
 ordered_json kernel_lines_json(const KernelLines& lines) {

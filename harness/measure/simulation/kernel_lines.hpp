@@ -37,6 +37,11 @@ struct KernelLines {
   double sum(const std::string& counter) const;
 };
 
+struct LabelledLines {
+  std::string label;  ///< "A"
+  const KernelLines& lines;
+};
+
 /// Sums the instructions up by the line that they were written at, or, of inlined code of the toolkit, where that was
 /// called. Sources are read from the paths in the PTX, or beside the file that was simulated.
 KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigures& figures, const GpuFacts& gpu,
@@ -46,7 +51,9 @@ KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigur
 void add_lines(Report& report, const KernelLines& lines);
 /// Adds the lines that differ between two kernels, those with the largest difference first. Lines are the same where
 /// their text is, in the order of the files.
-void add_line_differences(Report& report, const KernelLines& one, const KernelLines& other);
+void add_line_differences(Report& report, const LabelledLines& one, const LabelledLines& other);
+/// The same as pairs of indices into the lines of both, null where one lacks the line.
+nlohmann::ordered_json line_differences_json(const KernelLines& one, const KernelLines& other);
 
 nlohmann::ordered_json kernel_lines_json(const KernelLines& lines);
 

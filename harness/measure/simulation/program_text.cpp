@@ -149,9 +149,10 @@ void add_orders(Report& report, const ProgramReport& program) {
       wanted.count == 1 ? fmt::format("seed {}", wanted.first_seed)
                         : fmt::format("seeds {} to {}", wanted.first_seed, wanted.first_seed + wanted.count - 1);
   ReportSection& section = report.section(fmt::format("other orders of the work, {}", seeds));
-  section.paragraph(fmt::format("{} of {}: {}, in {}", plural(all.launches, "launch", "launches"),
-                                plural(kernels.size(), "kernel"), simulated::to_text(all), duration_text(all.seconds)),
-                    "  ");
+  section.paragraph(
+      fmt::format("{} of {}: {}, in {}", plural(all.launches, "launch", "launches"), plural(kernels.size(), "kernel"),
+                  simulated::to_text(all), time_text(all.seconds * 1e9)),
+      "  ");
   if (all.is_deterministic()) return;
   std::vector<std::vector<std::string>> cells;
   for (const auto& [name, tried] : kernels) {

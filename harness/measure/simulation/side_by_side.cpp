@@ -142,7 +142,8 @@ Report side_by_side_report(const std::vector<LabelledReport>& launches) {
   }
   for (std::size_t i = 1; i < launches.size(); ++i) {
     if (launches[0].report.lines.empty() || launches[i].report.lines.empty()) continue;
-    add_line_differences(report, launches[0].report.lines[0], launches[i].report.lines[0]);
+    add_line_differences(report, {letter_of(0), launches[0].report.lines[0]},
+                         {letter_of(i), launches[i].report.lines[0]});
   }
   for (std::size_t i = 0; i < launches.size(); ++i) {
     ReportSection section;

@@ -1,5 +1,6 @@
 #include "harness/measure/simulation/simulation_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -260,7 +261,15 @@ std::string simulations_json(const std::vector<LabelledReport>& launches) {
     json.update(to_json(one.report));
     return json;
   };
-  return ascii_text({{"simulations", list_of(launches, launch)}});
+  ordered_json json = {{"simulations", list_of(launches, launch)}};
+  const auto has_lines = [](const LabelledReport& one) { return !one.report.lines.empty(); };
+  if (std::ranges::all_of(launches, has_lines)) {
+    const auto to_first = [&launches](const LabelledReport& one) {
+      return line_differences_json(launches[0].report.lines[0], one.report.lines[0]);
+    };
+    json["line_differences"] = list_of(launches, to_first);
+  }
+  return ascii_text(json);
 }
 
 std::string buffer_json(const BufferContent& buffer) { return json_line(content_json(buffer)) + '\n'; }

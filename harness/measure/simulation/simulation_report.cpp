@@ -84,7 +84,8 @@ std::string finding_lines(const SimulationReport& report) {
 std::string orders_line(const SimulationReport& report) {
   std::string line;
   if (report.orders.launches > 0) {
-    line = fmt::format("orders: {}, in {}\n", simulated::to_text(report.orders), duration_text(report.orders.seconds));
+    line =
+        fmt::format("orders: {}, in {}\n", simulated::to_text(report.orders), time_text(report.orders.seconds * 1e9));
   }
   if (!report.orders_not_tried.empty()) {
     line += fmt::format("orders: other orders were not tried, or not all: {}\n", printable(report.orders_not_tried));
