@@ -52,7 +52,7 @@ def _kernels(document: Dict[str, Any]) -> Iterator[Tuple[str, Dict[str, Any]]]:
         return
     for number, one in enumerate(document.get("simulations", [document])):
         for lines in one.get("lines") or []:
-            yield (f"{_letter(number)}: " if "simulations" in document else ""), lines
+            yield (f"{_letter(number)}, {Path(one['file']).name}: " if "simulations" in document else ""), lines
 
 
 def _letter(number: int) -> str:

@@ -54,7 +54,10 @@ OrdersTried& OrdersTried::operator+=(const OrdersTried& other) {
 }
 
 std::string to_text(const OrdersTried& tried) {
-  const std::string all = fmt::format("{} schedule{}", tried.orders, tried.orders == 1 ? "" : "s");
+  const bool are_even = tried.launches > 1 && tried.orders % tried.launches == 0;
+  const std::uint64_t shown = are_even && tried.is_deterministic() ? tried.orders / tried.launches : tried.orders;
+  const std::string all = fmt::format("{} schedule{}{}", shown, shown == 1 ? "" : "s",
+                                      are_even && tried.is_deterministic() ? " of each launch" : "");
   if (tried.is_deterministic()) return "deterministic over " + all;
   std::string text;
   if (tried.differing > 0) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr std::size_t kLinesIndent = 2;     // of tables
-constexpr std::size_t kSourceColumns = 42;  // of a line of source in a table
+constexpr std::size_t kSourceColumns = 38;  // of a line of source in a table
 constexpr std::uintmax_t kLargestSource = 16 << 20;
 constexpr std::size_t kMostAligned = 20'000;  // lines of a text that are compared with another's
 
@@ -58,6 +58,17 @@ std::optional<double> ratio_of(const KernelLine& line, const LineRatio& ratio) {
   };
   const double below = sum(ratio.denominator);
   return below > 0 ? std::optional(sum(ratio.numerator) / below) : std::nullopt;
+}
+
+/// The ratios that any of the lines has.
+std::vector<const LineRatio*> ratios_of(const std::vector<const KernelLine*>& lines) {
+  std::vector<const LineRatio*> ratios;
+  for (const LineRatio& ratio : kLineRatios) {
+    if (std::ranges::any_of(lines, [&ratio](const KernelLine* line) { return ratio_of(*line, ratio).has_value(); })) {
+      ratios.push_back(&ratio);
+    }
+  }
+  return ratios;
 }
 
 std::string ratio_text(const std::optional<double>& ratio) {
@@ -187,13 +198,14 @@ void add_lines(Report& report, const KernelLines& lines) {
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const KernelLine* line) { return line->share; });
   std::vector<TextColumn> columns = {right("share"), right("executed")};
-  for (const LineRatio& ratio : kLineRatios) columns.push_back(right(ratio.title, ratio.unit));
+  const std::vector<const LineRatio*> ratios = ratios_of(rows);
+  for (const LineRatio* const ratio : ratios) columns.push_back(right(ratio->title, ratio->unit));
   columns.push_back(left("line"));
   columns.push_back(left("source"));
   std::vector<std::vector<std::string>> cells;
   for (const KernelLine* const line : rows) {
     std::vector<std::string> row = {share_text(line->share), counter_text(".sum", line->counter(kExecuted))};
-    for (const LineRatio& ratio : kLineRatios) row.push_back(ratio_text(ratio_of(*line, ratio)));
+    for (const LineRatio* const ratio : ratios) row.push_back(ratio_text(ratio_of(*line, *ratio)));
     row.push_back(short_place(lines, *line));
     row.push_back(short_source(line->text));
     cells.push_back(std::move(row));
@@ -311,9 +323,15 @@ void add_line_differences(Report& report, const LabelledLines& one, const Labell
   std::size_t all = 0;
   const std::vector<LinePair> pairs = differing(one.lines, other.lines, all);
   std::vector<TextColumn> columns = {right("share"), right("executed")};
-  for (const LineRatio& ratio : kLineRatios) {
-    if (ratio.denominator[0] != kExecuted) columns.push_back(right(ratio.title, ratio.unit));
+  std::vector<const KernelLine*> shown_lines;
+  for (const LinePair& pair : pairs) {
+    for (const KernelLine* const line : {pair.one, pair.other}) {
+      if (line != nullptr) shown_lines.push_back(line);
+    }
   }
+  std::vector<const LineRatio*> ratios = ratios_of(shown_lines);
+  std::erase_if(ratios, [](const LineRatio* ratio) { return ratio->denominator[0] == kExecuted; });
+  for (const LineRatio* const ratio : ratios) columns.push_back(right(ratio->title, ratio->unit));
   columns.push_back(left("line"));
   columns.push_back(left("source"));
   std::vector<std::vector<std::string>> cells;
@@ -325,9 +343,8 @@ void add_line_differences(Report& report, const LabelledLines& one, const Labell
     std::vector<std::string> row = {
         change([](const KernelLine& line) { return share_text(line.share); }),
         change([](const KernelLine& line) { return counter_text(".sum", line.counter(kExecuted)); })};
-    for (const LineRatio& ratio : kLineRatios) {
-      if (ratio.denominator[0] == kExecuted) continue;
-      row.push_back(change([&ratio](const KernelLine& line) { return ratio_text(ratio_of(line, ratio)); }));
+    for (const LineRatio* const ratio : ratios) {
+      row.push_back(change([ratio](const KernelLine& line) { return ratio_text(ratio_of(line, *ratio)); }));
     }
     const KernelLine& shown = pair.other == nullptr ? *pair.one : *pair.other;
     const char* const mark = pair.one == nullptr ? "+ " : pair.other == nullptr ? "- " : "  ";

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -182,6 +183,42 @@ TEST(CudaVariants, AreTheSameBitsAndCountsForEveryNumberOfHostThreads) {
     for (const int host_threads : {1, 2, 7}) {
       for (int run = 0; run < runs; ++run) EXPECT_EQ(observe(registered, host_threads), first);
     }
+  }
+}
+
+TEST(CudaVariants, CountByInstructionAsMuchAsByKernel) {
+  if (ptx_images().empty()) GTEST_SKIP() << "no PTX in this build";
+  const ConvShape shape{2, 1, 18, 16, 6, 5};
+  const Tensors numbers = tensors(shape, false);
+  for (const ProblemVariant& registered : convolution_problem().variants()) {
+    if (registered.info.family != "cuda" || registered.variant->launch_plan(shape).empty()) continue;
+    if (kSanitized && registered.info.rung.value_or(1) % 4 != 0) continue;
+    SCOPED_TRACE(registered.info.name);
+    simulated::SimulatedDeviceOptions options;
+    options.keeps_instructions = true;
+    options.with_caches = false;
+    simulated::SimulatedDevice device(options);
+    const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
+    const DeviceBuffer y =
+        device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+    device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
+    registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), numbers.weights.data(), y.floats()))
+        ->run();
+    std::map<std::string, double> by_kernel;
+    for (const KernelCounters& launch : device.take_counters()) {
+      for (const auto& [name, value] : launch.values) {
+        if (name.ends_with(".sum") && value != 0) by_kernel[name] += value;
+      }
+    }
+    std::map<std::string, double> by_instruction;
+    for (const auto& [kernel, figures] : device.take_instructions()) {
+      EXPECT_FALSE(figures.files.empty()) << kernel;
+      for (const simulated::InstructionFigures& one : figures.instructions) {
+        for (const auto& [name, value] : one.counters) by_instruction[name] += value;
+      }
+    }
+    EXPECT_FALSE(by_kernel.empty());
+    EXPECT_EQ(by_kernel, by_instruction);
   }
 }
 

@@ -1,0 +1,170 @@
+"""`--schedules` and `--lines` as users type them: of a PTX file, of a program, and of a ladder's stages."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import PROGRAM, REPOSITORY, is_sanitized, run
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+KERNELS = REPOSITORY / "tests/checked_kernels/unsteady.cu"
+LAUNCH = ("--grid", "4", "--block", "128", "--arg", "in:f32:iota:512", "--arg", "out=inout:f32:fill:512:0", "--arg", "i32:512")
+
+needs_nvcc = pytest.mark.skipif(NVCC is None, reason="nvcc is not installed")
+needs_stand_in = pytest.mark.skipif(not (PROGRAM.parent / "stand_in/libcublas.so.13").exists(), reason="no stand-in in this build")
+not_sanitized = pytest.mark.skipif(is_sanitized(), reason="a program without sanitizers cannot load a library with them")
+
+TWO_ORDERS = """
+#include <cstdio>
+__device__ unsigned counter;
+__global__ void steady(float* out) { out[blockIdx.x * 64 + threadIdx.x] = 2.0f * threadIdx.x; }
+__global__ void places(float* out) {
+  if (threadIdx.x == 0) out[atomicAdd(&counter, 1u)] = float(blockIdx.x);
+}
+int main() {
+  float* out;
+  cudaMalloc(&out, 256 * sizeof(float));
+  for (int i = 0; i < 3; ++i) steady<<<4, 64>>>(out);
+  places<<<4, 64>>>(out);
+  float first = 0;
+  cudaMemcpy(&first, out, sizeof first, cudaMemcpyDeviceToHost);
+  std::printf("first %g\\n", first);
+}
+"""
+
+
+@pytest.fixture(scope="module", name="ptx")
+def _ptx(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("unsteady") / "unsteady.ptx"
+    subprocess.run([str(NVCC), "-std=c++20", "-arch=compute_90", "-lineinfo", "-ptx", str(KERNELS), "-o", str(made)], check=True,
+                   capture_output=True)
+    return made
+
+
+@pytest.fixture(scope="module", name="program")
+def _program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("two_orders")
+    (folder / "two_orders.cu").write_text(TWO_ORDERS, encoding="utf-8")
+    subprocess.run([str(NVCC), "-cudart", "shared", "-arch=compute_75", "-lineinfo", "two_orders.cu", "-o", "two_orders"], check=True,
+                   capture_output=True, cwd=folder)
+    return folder / "two_orders"
+
+
+def of(ptx: Path, kernel: str, *options: str) -> tuple[int, str]:
+    done = run("simulate", ptx, "--entry", kernel, *LAUNCH, *options)
+    return done.returncode, done.stdout + done.stderr
+
+
+@needs_nvcc
+def test_a_seed_gives_its_order_again(ptx: Path) -> None:
+    code, said = of(ptx, "the_last_block_writes", "--schedules", "40")
+    assert code == 1, said
+    seed = re.search(r"with seed (\d+)", said)
+    assert seed and "give other results" in said, said
+    assert of(ptx, "the_last_block_writes", "--schedules", "1", "--seed", seed[1])[0] == 1
+    assert of(ptx, "the_last_block_writes")[0] == 0
+
+
+@needs_nvcc
+def test_sums_that_round_differently_are_a_note(ptx: Path) -> None:
+    code, said = of(ptx, "a_sum_of_floats_by_atomics", "--schedules", "100")
+    assert code == 0, said
+    assert "ordercheck, a note" in said and "sums of atomics in another order only" in said, said
+
+
+@needs_nvcc
+def test_two_locks_hang_in_some_order(ptx: Path) -> None:
+    code, said = of(ptx, "two_locks_in_two_orders", "--schedules", "100")
+    assert code == 1, said
+    assert re.search(r"synccheck: in the order of seed \d+: waits forever", said), said
+
+
+@needs_nvcc
+def test_the_document_counts_the_orders(ptx: Path, tmp_path: Path) -> None:
+    document = tmp_path / "all.json"
+    of(ptx, "warps_that_meet_nowhere", "--checkers", "none", "--schedules", "25", "--output", str(document))
+    orders = json.loads(document.read_text(encoding="utf-8"))["orders"]
+    assert (orders["launches"], orders["orders"]) == (1, 25)
+    assert 0 < orders["differing"] <= 25
+
+
+@needs_nvcc
+@pytest.mark.parametrize("words", [("--schedules", "-1"), ("--schedules", "many"), ("--seed", "-3")])
+def test_bad_numbers_are_one_line(words: tuple[str, str], ptx: Path) -> None:
+    code, said = of(ptx, "the_last_block_writes", *words)
+    assert (code, len(said.strip().splitlines())) == (3, 1), said
+
+
+@needs_nvcc
+@needs_stand_in
+@not_sanitized
+def test_a_program_says_which_kernel_depends_on_the_order(program: Path, tmp_path: Path) -> None:
+    document = tmp_path / "all.json"
+    done = run("simulate", "--schedules", "30", "--output", document, "--", program)
+    assert done.stdout == "first 0\n", done
+    assert done.returncode == 1, done
+    said = re.sub(r"\s+", " ", done.stderr)
+    assert "other orders of the work, seeds 1 to 30" in said, said
+    assert "4 launches of 2 kernels" in said, said
+    kernels = {one["name"]: one["orders"] for one in json.loads(document.read_text(encoding="utf-8"))["processes"][0]["kernels"]}
+    assert (kernels["steady"]["launches"], kernels["steady"]["differing"]) == (3, 0)
+    assert kernels["places"]["differing"] > 0
+
+
+@needs_nvcc
+@needs_stand_in
+def test_a_sample_is_no_whole_launch(program: Path) -> None:
+    done = run("simulate", "--schedules", "3", "--sample", "2", "--", program)
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done
+
+
+@needs_nvcc
+def test_lines_sum_up_to_the_counters(ptx: Path, tmp_path: Path) -> None:
+    document = tmp_path / "all.json"
+    code, said = of(ptx, "a_mean_of_a_sum_by_atomics", "--lines", "--output", str(document))
+    assert code == 0, said
+    assert "lines of a_mean_of_a_sum_by_atomics" in said and "atomicAdd(&sums[0]" in said, said
+    made = json.loads(document.read_text(encoding="utf-8"))
+    for figures in (made["lines"][0]["lines"], made["lines"][0]["instructions"]):
+        sums: dict[str, float] = {}
+        for line in figures:
+            for name, value in line["counters"].items():
+                sums[name] = sums.get(name, 0) + value
+        for name, value in sums.items():
+            assert made["counters"][name] == value, name
+    assert abs(sum(line["share"] for line in made["lines"][0]["lines"]) - 1) < 1e-9
+
+
+@needs_nvcc
+def test_two_kernels_are_compared_by_line(ptx: Path, tmp_path: Path) -> None:
+    page = tmp_path / "lines.html"
+    done = run("simulate", ptx, "--entry", "the_first_block_takes_all", "--entry", "the_last_block_writes", *LAUNCH, "--lines", "--html",
+               page)
+    assert done.returncode == 0, done
+    assert "lines that differ from A to B" in done.stdout, done.stdout
+    text = page.read_text(encoding="utf-8")
+    assert "From A to B" in text and "is_last" in text and "{{" not in text
+
+
+@needs_nvcc
+@needs_stand_in
+@not_sanitized
+def test_a_program_has_lines(program: Path, tmp_path: Path) -> None:
+    page = tmp_path / "lines.html"
+    done = run("simulate", "--lines", "--html", page, "--", program)
+    assert done.returncode == 0, done
+    assert "lines of places" in done.stderr and "if (threadIdx.x == 0) out[" in done.stderr, done.stderr
+    assert "lines of steady" in done.stderr
+    assert page.read_text(encoding="utf-8").count("<h2>") == 2
+
+
+@needs_nvcc
+def test_a_page_needs_lines(ptx: Path, tmp_path: Path) -> None:
+    code, said = of(ptx, "the_last_block_writes", "--html", str(tmp_path / "page.html"))
+    assert code == 3 and "--lines" in said, said
