@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr std::size_t kLinesIndent = 2;     // of tables
-constexpr std::size_t kSourceColumns = 38;  // of a line of source in a table
+constexpr std::size_t kSourceColumns = 36;  // of a line of source in a table
 constexpr std::uintmax_t kLargestSource = 16 << 20;
 constexpr std::size_t kMostAligned = 20'000;  // lines of a text that are compared with another's
 
