@@ -1,4 +1,5 @@
-// What threads of a launch read, and who wrote it: recorded in one order of the work and compared in another.
+// The reads of the threads of a launch, and who wrote what they read: recorded in one order of the work and compared in
+// another.
 //
 // Two orders of a launch whose results differ are run again with a recorder each. It tells who wrote a word last, and
 // which thread first read something else than in the other order.

@@ -298,17 +298,26 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
   look_at(0, first);
   const double most_seconds = std::max(kLeastSeconds, kTimesUsual * usual_seconds);
   std::uint64_t stopped = 0;
+  const LaunchWatch watch = configuration_.limits.watch;
+  std::string interrupted;  // the reason of whoever watches
   for (std::uint64_t seed = wanted.first_seed; seed - wanted.first_seed < wanted.count; ++seed) {
     const auto began = std::chrono::steady_clock::now();
-    configuration_.limits.watch = [began, most_seconds](const LaunchProgress& /*progress*/) {
+    const std::uint64_t done = seed - wanted.first_seed;
+    configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) {
+      if (watch) interrupted = watch({done, wanted.count, progress.operations, "orders"});
+      if (!interrupted.empty()) return interrupted;
       return seconds_from(began) > most_seconds ? fmt::format("after {:.0f} s", most_seconds) : std::string();
     };
     Schedule schedule(seed, work_);
     const LaunchResult result = run(schedule);
+    if (!interrupted.empty()) break;
     ++outcome.tried.orders;
     result.stopped.empty() ? look_at(seed, result) : static_cast<void>(++stopped);
   }
-  if (stopped > 0) {
+  configuration_.limits.watch = watch;
+  if (!interrupted.empty()) {
+    outcome.not_tried = "they were ended " + interrupted;
+  } else if (stopped > 0) {
     outcome.not_tried = fmt::format("{} of its orders were ended after {:.0f} s, when they had not come to an end",
                                     stopped, most_seconds);
   }

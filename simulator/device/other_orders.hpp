@@ -23,7 +23,7 @@ struct SchedulesWanted {
   std::uint64_t first_seed = 1;
 };
 
-/// What other orders of the launches of a kernel have come to.
+/// The outcome of other orders of the launches of a kernel.
 struct OrdersTried {
   std::uint64_t launches = 0;
   std::uint64_t orders = 0;     ///< of all launches, without the usual ones

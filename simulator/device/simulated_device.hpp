@@ -218,7 +218,7 @@ class SimulatedDevice final : public Device {
 
   /// The findings of the checkers since the last call, in the order of launches.
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
-  /// What other orders of each kernel's launches have come to since the last call, by its name in the PTX.
+  /// The outcome of other orders of each kernel's launches since the last call, by its name in the PTX.
   std::map<std::string, OrdersTried> take_orders_tried() { return std::exchange(orders_tried_, {}); }
   /// Why there were no other orders of a launch, or not all of them: since the last call, by the kernel's name.
   std::map<std::string, std::string> take_orders_not_tried() { return std::exchange(orders_not_tried_, {}); }

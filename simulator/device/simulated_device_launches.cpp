@@ -177,7 +177,10 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     return run_in_order(program, std::move(configuration));
   }
   const std::uint64_t allocated = memory_.used();
-  OtherOrders others(program, memory_, configuration, may_be_written_by(program, configuration.parameters));
+  std::vector<std::uint64_t> written = may_be_written_by(program, configuration.parameters);
+  const std::uint64_t workspace = configuration.grid_workspace;  // of its grid barriers, whatever else it writes
+  if (workspace != 0 && std::ranges::find(written, workspace) == written.end()) written.push_back(workspace);
+  OtherOrders others(program, memory_, configuration, written);
   LaunchResult result = run_in_order(program, configuration);
   const bool asks = configuration.runtime != nullptr && !configuration.runtime->work.empty();
   if (asks || memory_.used() != allocated) {

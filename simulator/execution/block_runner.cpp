@@ -320,7 +320,7 @@ bool BlockRunner::run_path(Warp& warp, int stop) {
     path.next = at;
     if (at == block.end) continue;
     if (operations[at].kind == OperationKind::plain) {  // interrupted
-      // What the paths did before says no more whether they repeat themselves.
+      // The paths' earlier states say no more whether they repeat themselves.
       if (context_.schedule->takes_other_path() && warp.paths.run_another()) warp.spin.forget();
       return false;
     }

@@ -30,7 +30,7 @@ class LoadedCodesDevice : public Device {
   virtual void only_read(const void* address) = 0;
   /// The findings of launches since the last call; none without checkers.
   virtual std::vector<simulated::Finding> take_findings() = 0;
-  /// What other orders of the launches have come to since the last call.
+  /// The outcome of other orders of the launches since the last call.
   virtual simulated::OrdersTried take_orders() = 0;
 };
 

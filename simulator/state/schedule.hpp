@@ -34,8 +34,8 @@ class Schedule {
  public:
   /// The usual order, in which nothing is interrupted; it counts the points.
   Schedule() = default;
-  /// The order of a seed; 0 is the usual one. With few points every other seed is one of the orders with one interruption: `seed` / 2 says
-  /// which.
+  /// The order of a seed; 0 is the usual one. With few points every other seed is one of the orders with one
+  /// interruption: `seed` / 2 says which.
   Schedule(std::uint64_t seed, const ScheduledWork& work);
 
   // --- blocks -------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ void add_lines(Report& report, const KernelLines& lines);
 /// Adds the lines that differ between two kernels, those with the largest difference first. Lines are the same where
 /// their text is, in the order of the files.
 void add_line_differences(Report& report, const LabelledLines& one, const LabelledLines& other);
-/// The same as pairs of indices into the lines of both, null where one lacks the line.
+/// These lines as pairs of indices into the lines of both, null where one lacks the line.
 nlohmann::ordered_json line_differences_json(const KernelLines& one, const KernelLines& other);
 
 nlohmann::ordered_json kernel_lines_json(const KernelLines& lines);

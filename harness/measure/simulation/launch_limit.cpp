@@ -55,19 +55,20 @@ class TimedLaunch {
     if (!begin_) begin_ = now;
     const double seconds = std::chrono::duration<double>(now - *begin_).count();
     if (interrupt_waits()) {
-      return fmt::format("by an interrupt, with {} of {} blocks done", progress.blocks_ended, progress.blocks);
+      return fmt::format("by an interrupt, with {} of {} {} done", progress.blocks_ended, progress.blocks,
+                         progress.unit);
     }
     if (most_seconds_ && seconds > *most_seconds_) {
-      return fmt::format("after {:g} s, with {} of {} blocks done", *most_seconds_, progress.blocks_ended,
-                         progress.blocks);
+      return fmt::format("after {:g} s, with {} of {} {} done", *most_seconds_, progress.blocks_ended, progress.blocks,
+                         progress.unit);
     }
     if (seconds < kQuietSeconds) return "";
     const double done = static_cast<double>(progress.blocks_ended) / static_cast<double>(progress.blocks);
     std::optional<double> left;
     if (progress.blocks_ended > 0) left = seconds / done - seconds;
     shown_.show_part(
-        fmt::format("{}: {} of {} blocks, {:.1f} G instructions, {}", what_, progress.blocks_ended, progress.blocks,
-                    static_cast<double>(progress.operations) / 1e9, duration_text(seconds)),
+        fmt::format("{}: {} of {} {}, {:.1f} G instructions, {}", what_, progress.blocks_ended, progress.blocks,
+                    progress.unit, static_cast<double>(progress.operations) / 1e9, duration_text(seconds)),
         done, left);
     return "";
   }

@@ -34,7 +34,7 @@ ordered_json list_of(const Elements& elements, const One& one) {
 
 ordered_json sizes_of(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
-/// What other orders of launches have come to; null if none were tried.
+/// The outcome of other orders of launches; null if none were tried.
 ordered_json orders_json(const simulated::OrdersTried& tried) {
   return tried.launches > 0 ? stand_in::orders_json(tried) : ordered_json();
 }

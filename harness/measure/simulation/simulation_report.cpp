@@ -80,7 +80,7 @@ std::string finding_lines(const SimulationReport& report) {
   return lines;
 }
 
-/// What other orders have come to, in a line; empty if nobody asked.
+/// The outcome of other orders, in a line; empty if nobody asked.
 std::string orders_line(const SimulationReport& report) {
   std::string line;
   if (report.orders.launches > 0) {

@@ -50,7 +50,7 @@ class Report {
   }
   /// Notes what other orders of a kernel's launches have come to.
   void orders(const LaunchedName& name, const simulated::OrdersTried& tried) { kernels_[name].orders += tried; }
-  /// What they have come to for all kernels since the last call, which asked as well.
+  /// The outcome of those of all kernels since the last call.
   simulated::OrdersTried take_orders();
   void tried(std::string_view kernel, std::string_view arguments, TriedConfiguration configuration);
   void copy(const std::string& what, Nanoseconds ns, std::uint64_t bytes);

@@ -55,7 +55,9 @@ RunningKernel::~RunningKernel() {
 }
 
 std::string look_at_kernel(const simulated::LaunchProgress& progress, double most_seconds, bool shows_progress) {
-  const auto now = [&] { return fmt::format("with {} of {} blocks done", progress.blocks_ended, progress.blocks); };
+  const auto now = [&] {
+    return fmt::format("with {} of {} {} done", progress.blocks_ended, progress.blocks, progress.unit);
+  };
   if (left != 0) return fmt::format("by {}, {}", name_of_signal(left), now());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - kernel.begin).count();
   if (most_seconds > 0 && seconds > most_seconds) return fmt::format("after {:g} s, {}", most_seconds, now());
@@ -65,8 +67,8 @@ std::string look_at_kernel(const simulated::LaunchProgress& progress, double mos
   std::optional<double> seconds_left;
   if (progress.blocks_ended > 0) seconds_left = seconds / done - seconds;
   kernel.shown->show_part(
-      fmt::format("{}: {} of {} blocks, {:.1f} G instructions, {}", kernel.name, progress.blocks_ended, progress.blocks,
-                  static_cast<double>(progress.operations) / 1e9, duration_text(seconds)),
+      fmt::format("{}: {} of {} {}, {:.1f} G instructions, {}", kernel.name, progress.blocks_ended, progress.blocks,
+                  progress.unit, static_cast<double>(progress.operations) / 1e9, duration_text(seconds)),
       done, seconds_left);
   return "";
 }

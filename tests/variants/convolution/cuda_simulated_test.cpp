@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "devices/device_error.hpp"
@@ -199,8 +199,7 @@ TEST(CudaVariants, CountByInstructionAsMuchAsByKernel) {
     options.with_caches = false;
     simulated::SimulatedDevice device(options);
     const DeviceBuffer x = device.allocate(numbers.input.size() * sizeof(float), "input");
-    const DeviceBuffer y =
-        device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
+    const DeviceBuffer y = device.allocate(static_cast<std::size_t>(shape.output_elements()) * sizeof(float), "output");
     device.copy_to_device(x.address(), numbers.input.data(), x.bytes());
     registered.variant->prepare(device, shape, conv_tensors(shape, x.floats(), numbers.weights.data(), y.floats()))
         ->run();
