@@ -397,6 +397,7 @@ std::string rule_text(const std::string& id) {
       {"initcheck", "A read of memory that was never written"},
       {"racecheck", "Two threads access the same memory in no defined order, and one of them writes"},
       {"synccheck", "A barrier that not all of its threads reach"},
+      {"ordercheck", "A result that is another one when the work goes on in another order"},
       {"failed-call", "A call of CUDA that did not succeed"},
       {"regressed", "It is slower than before, beyond what chance explains"},
       {"inconclusive", "Too noisy to tell whether it is slower"},
