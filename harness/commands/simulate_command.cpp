@@ -350,8 +350,8 @@ SimulationReport run_job(const SimulateArguments& given, const Job& job) {
 /// Prints the result, and writes it to --output.
 void give_out(const SimulateArguments& given, const Report& report, const std::string& json) {
   if (!given.output.empty()) write_file_atomically(given.output, json);
-  if (!given.html.empty()) write_line_page(given.html, json);
   print_as({.format = given.format, .verbose = given.verbose}, report, [&] { return json; });
+  if (!given.html.empty()) write_line_page(given.html, json);
 }
 
 int list_files(const SimulateArguments& given) {

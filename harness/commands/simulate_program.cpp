@@ -241,13 +241,13 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   read_processes(lines, report);
   const std::string json = program_report_json(report);
   if (!given.output.empty()) write_file_atomically(given.output, json);
-  if (!given.html.empty()) write_line_page(given.html, json);
   // The standard output is the program's.
   fmt::print(stderr, "{}",
              given.format == "json"
                  ? json
                  : as_text(given.options.estimate ? program_estimate(report) : program_report(report), kTextColumns,
                            given.verbose ? kAllShown : kMostShown));
+  if (!given.html.empty()) write_line_page(given.html, json);
   if (given.options.estimate) return report.processes.empty() ? kExitInconclusive : kExitOk;
   return exit_code_of(report, error_exitcode);
 }

@@ -11,7 +11,12 @@ void KernelFigures::add(const KernelFigures& other) {
     *this = other;
     return;
   }
-  if (instructions.size() != other.instructions.size()) return;
+  if (!std::ranges::equal(instructions, other.instructions, {}, &InstructionFigures::opcode,
+                          &InstructionFigures::opcode)) {
+    left_out += other.launches;
+    return;
+  }
+  left_out += other.left_out;
   launches += other.launches;
   blocks += other.blocks;
   threads = std::max(threads, other.threads);
@@ -33,7 +38,10 @@ void KernelFigures::add(const Program& program, const std::vector<InstructionCou
       files.emplace(path.substr(path.find_last_of('/') + 1), path);
     }
   }
-  if (instructions.size() != code.size()) return;
+  if (!std::ranges::equal(instructions, code, {}, &InstructionFigures::opcode, &ptx::Instruction::opcode)) {
+    ++left_out;
+    return;
+  }
   ++launches;
   blocks += grid.count();
   threads = std::max(threads, static_cast<unsigned>(block.count()));

@@ -29,19 +29,20 @@ struct KernelFigures {
   std::vector<InstructionFigures> instructions;
   std::map<std::string, std::string> files;  ///< the paths of the source files, by their base names
   std::uint64_t launches = 0;
-  std::uint64_t blocks = 0;  ///< of all launches
-  unsigned threads = 0;      ///< of a block, at most
+  std::uint64_t blocks = 0;    ///< of all launches
+  unsigned threads = 0;        ///< of a block, at most
+  std::uint64_t left_out = 0;  ///< launches of other kernels of the same name, which are not in it
 
-  /// Adds `scale` times the counts of a launch of the program. Of another program than before: nothing.
+  /// Adds `scale` times the counts of a launch of the program. Another program than before is left out.
   void add(const Program& program, const std::vector<InstructionCounters>& counters, double scale, const Dim3& grid,
            const Dim3& block);
-  /// Adds the counts of other launches of the same kernel; of another one with its name, nothing.
+  /// Adds the counts of other launches of the same kernel; another one with its name is left out.
   void add(const KernelFigures& other);
   bool empty() const { return instructions.empty(); }
 
   static void each_field(auto&& field, auto& its) {
     field("instructions", its.instructions, "files", its.files, "launches", its.launches, "blocks", its.blocks,
-          "threads", its.threads);
+          "threads", its.threads, "left_out", its.left_out);
   }
 };
 

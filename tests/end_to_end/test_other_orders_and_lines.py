@@ -168,3 +168,22 @@ def test_a_program_has_lines(program: Path, tmp_path: Path) -> None:
 def test_a_page_needs_lines(ptx: Path, tmp_path: Path) -> None:
     code, said = of(ptx, "the_last_block_writes", "--html", str(tmp_path / "page.html"))
     assert code == 3 and "--lines" in said, said
+
+
+@needs_nvcc
+@needs_stand_in
+@not_sanitized
+def test_the_document_of_a_program_is_as_its_schema_says(program: Path, tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    document = tmp_path / "all.json"
+    run("simulate", "--lines", "--schedules", "4", "--output", document, "--", program)
+    schema = json.loads((REPOSITORY / "results/simulated_program.schema.json").read_text(encoding="utf-8"))
+    made = json.loads(document.read_text(encoding="utf-8"))
+    jsonschema.validate(made, schema)
+    for kernel in made["processes"][0]["kernels"]:
+        sums: dict[str, float] = {}
+        for line in kernel["lines"]["lines"]:
+            for name, value in line["counters"].items():
+                sums[name] = sums.get(name, 0) + value
+        assert sums["smsp__inst_executed.sum"] == kernel["counters"]["smsp__inst_executed.sum"]
+        assert {name: kernel["counters"][name] for name in sums} == sums

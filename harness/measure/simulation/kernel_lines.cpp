@@ -214,6 +214,10 @@ void add_lines(Report& report, const KernelLines& lines) {
       report.section(fmt::format("lines of {}: counted; share of the predicted time, which {} binds",
                                  printable(lines.kernel), lines.bound_by.empty() ? "nothing known" : lines.bound_by));
   section.table(std::move(columns), std::move(cells), kLinesIndent);
+  if (lines.figures.left_out > 0) {
+    section.note(fmt::format("{} of other kernels with this name are not in it",
+                             plural(lines.figures.left_out, "launch", "launches")));
+  }
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> common_lines(const std::vector<std::string>& one,
@@ -395,6 +399,7 @@ ordered_json kernel_lines_json(const KernelLines& lines) {
   return {{"kernel", lines.kernel},
           {"bound_by", lines.bound_by.empty() ? ordered_json() : ordered_json(lines.bound_by)},
           {"launches", lines.figures.launches},
+          {"left_out", lines.figures.left_out},
           {"lines", std::move(list)},
           {"instructions", std::move(code)},
           {"sources", std::move(sources)}};
