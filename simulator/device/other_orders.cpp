@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "simulator/execution/grid_shape.hpp"
+#include "simulator/state/device_runtime.hpp"
 
 namespace convladder::simulated {
 namespace {

@@ -195,6 +195,7 @@ bool Schedule::interrupts(std::uint64_t block, int warp) {
 bool Schedule::takes_other_path() { return way_ == Way::interruptions && chance(128); }
 
 LaneMask Schedule::first_of(LaneMask lanes) {
+  if (lanes == 0) return lanes;
   if (!chance(apart_) && way_ != Way::reversed) return lanes;
   const LaneMask highest = LaneMask{1} << (31 - std::countl_zero(lanes));
   if (way_ == Way::reversed) return highest;

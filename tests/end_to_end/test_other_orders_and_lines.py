@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PROGRAM, REPOSITORY, is_sanitized, run
+from lucky_stages import PLAIN, write_ladder
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 KERNELS = REPOSITORY / "tests/checked_kernels/unsteady.cu"
@@ -187,3 +188,46 @@ def test_the_document_of_a_program_is_as_its_schema_says(program: Path, tmp_path
                 sums[name] = sums.get(name, 0) + value
         assert sums["smsp__inst_executed.sum"] == kernel["counters"]["smsp__inst_executed.sum"]
         assert {name: kernel["counters"][name] for name in sums} == sums
+
+
+LOCKED = """
+__global__ void row_sum(const float* x, float* y, int R, int C) {
+  __shared__ unsigned lock;
+  __shared__ volatile float sum;
+  if (threadIdx.x == 0) {
+    lock = 0;
+    sum = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    float part = 0;
+    for (int c = threadIdx.x / 32; c < C; c += 4) part += x[blockIdx.x * C + c];
+    while (atomicCAS(&lock, 0u, 1u) != 0u) {}
+    __threadfence_block();
+    sum = sum + part;
+    __threadfence_block();
+    atomicExch(&lock, 0u);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}
+extern "C" void solve(const float* x, float* y, int R, int C) { row_sum<<<R, 128>>>(x, y, R, C); }
+"""
+
+
+@needs_nvcc
+@needs_stand_in
+@not_sanitized
+def test_a_right_stage_that_rounds_in_the_order_of_its_warps(tmp_path: Path) -> None:
+    ladder = write_ladder(tmp_path / "ladder", {"plain": PLAIN, "locked": LOCKED})
+    assert run("check", ladder).returncode == 0
+    done = run("check", ladder, "--schedules", "20", "--verbose")
+    assert done.returncode == 1, done
+    plain, locked = (next(line for line in done.stdout.splitlines() if f"/{name}/" in line) for name in ("plain", "locked"))
+    assert "nothing found, deterministic over 20 schedules of each launch" in plain, done.stdout
+    assert "unsafe" in locked and "schedules give other results" in locked, done.stdout
+    measured = run("run", ladder, "--device", "simulated", "--no-report", "--schedules", "20", "--output", tmp_path / "run")
+    assert "1 of 2 cases deterministic over 20 schedules" in measured.stdout, measured.stdout
+    cases = {one["variant"]: one for one in json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))["cases"]}
+    assert {name: one["status"] for name, one in cases.items()} == {"plain": "ok", "locked": "unsafe"}
+    assert cases["plain"]["checkers"]["orders"]["differing"] == 0 < cases["locked"]["checkers"]["orders"]["differing"]

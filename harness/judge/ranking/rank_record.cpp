@@ -27,17 +27,19 @@ namespace {
 
 constexpr NumberRange kTimes{.least = kAboveZero, .most = 1e18, .unit = "ns"};
 
-/// The settings of measuring, without those that cannot change a figure.
+/// The settings of measuring and checking, without those that cannot change a figure or a status.
 ordered_json settings_json(const RankOptions& options) {
   const RunOptions& run = options.run;
-  return {{"seed", run.seed},
-          {"budget_seconds", run.budget_seconds},
-          {"sample_milliseconds", run.sample_milliseconds},
-          {"rounds", run.max_samples},
-          {"fewest_rounds", run.fewest_samples},
-          {"timeout_seconds", or_null(run.timeout_seconds)},
-          {"limit_seconds", options.limit_seconds},
-          {"gpu", options.gpu}};
+  ordered_json json = {{"seed", run.seed},
+                       {"budget_seconds", run.budget_seconds},
+                       {"sample_milliseconds", run.sample_milliseconds},
+                       {"rounds", run.max_samples},
+                       {"fewest_rounds", run.fewest_samples},
+                       {"timeout_seconds", or_null(run.timeout_seconds)},
+                       {"limit_seconds", options.limit_seconds},
+                       {"gpu", options.gpu}};
+  if (run.schedules > 0) json["schedules"] = run.schedules;
+  return json;
 }
 
 ordered_json time_of(const CaseOutcome* outcome) {
