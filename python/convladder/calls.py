@@ -97,7 +97,8 @@ def duel(ladder: Optional[PathLike] = None, *, base: Optional[PathLike] = None, 
 
 
 def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str] = None, checkers: Union[str, Iterable[str], None] = None,
-             limit: Several = None, sample: Optional[int] = None, leak_check: bool = False, folder: Optional[PathLike] = None,
+             limit: Several = None, sample: Optional[int] = None, leak_check: bool = False, schedules: Optional[int] = None,
+             seed: Optional[int] = None, lines: bool = False, folder: Optional[PathLike] = None,
              arguments: Sequence[str] = (), progress: bool = True) -> Simulation:
     """Runs a whole CUDA program on the simulated GPU, as `convladder simulate -- command`.
 
@@ -105,6 +106,7 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
     gpu: as `--gpu` in `convladder simulate --help` (default h100). checkers: of memory, initialization, race, synchronization (default all), or none.
     limit: of a kernel: instructions ("10G") or time ("30s"). sample: only so many blocks of a launch run, and results are wrong.
     leak_check: memory that is never freed is a finding. folder: where the program runs.
+    schedules: run each launch in so many other orders as well, from this seed on (`Simulation.orders`). lines: count by line (`Simulation.lines`).
     progress: show what the program prints on the standard error, and the report at its end.
 
     `Simulation.output` is what the program printed, `Simulation.exit_code` as docs/use/stand_in.md says: 1 where something was found.
@@ -112,7 +114,8 @@ def simulate(command: Union[str, PathLike, Sequence[str]], *, gpu: Optional[str]
     program = [os.fspath(command)] if isinstance(command, (str, os.PathLike)) else [os.fspath(word) for word in command]
     words = ["simulate"]
     chosen = checkers if checkers is None or isinstance(checkers, str) else ",".join(checkers)
-    for name, value in (("gpu", gpu), ("checkers", chosen), ("limit", limit), ("sample", sample), ("leak-check", leak_check)):
+    for name, value in (("gpu", gpu), ("checkers", chosen), ("limit", limit), ("sample", sample), ("leak-check", leak_check),
+                        ("schedules", schedules), ("seed", seed), ("lines", lines)):
         words += _option(name, value)
     with tempfile.TemporaryDirectory(prefix="convladder-") as temporary:
         record = Path(temporary) / "simulated.json"

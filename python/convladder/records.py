@@ -186,6 +186,23 @@ class Simulation(Record):
         return _table(rows, ("kernel", "configuration", "calls", "total_ns", "average_ns", "least_ns", "most_ns"))
 
     @property
+    def orders(self) -> pandas.DataFrame:
+        """What other orders of each kernel's launches have come to (schedules=N): orders in all, and how many of them differ, do so by
+        sums of atomics only, or fail. Empty unless they were asked for."""
+        rows = [{"kernel": one["name"], "configuration": one.get("configuration") or "", **one["orders"]}
+                for process in self.document["processes"] for one in process["kernels"] if one.get("orders")]
+        return _table(rows, ("kernel", "configuration", "launches", "orders", "differing", "sums_only", "failing", "complete", "seconds"))
+
+    @property
+    def lines(self) -> pandas.DataFrame:
+        """The counters of each line of the source (lines=True), with its share of the kernel's predicted time. Empty unless asked for."""
+        rows = [{"kernel": one["name"], "configuration": one.get("configuration") or "", "file": line["file"], "line": line["line"],
+                 "source": line["source"], "share": line["share"], **line["counters"]}
+                for process in self.document["processes"] for one in process["kernels"] if one.get("lines")
+                for line in one["lines"]["lines"]]
+        return _table(rows, ("kernel", "configuration", "file", "line", "source", "share"))
+
+    @property
     def tunings(self) -> pandas.DataFrame:
         """What autotuners have tried, a row for each configuration: predicted_ns, findings, and how its result differs from the first's."""
         rows = [{"kernel": tuning["kernel"], "arguments": tuning["arguments"], **tried}

@@ -9,14 +9,16 @@
 #include <span>
 #include <string_view>
 
+#include "devices/cpu/cpu_facts.hpp"
 #include "simulator/execution/grid_shape.hpp"
 #include "simulator/state/device_runtime.hpp"
 
 namespace convladder::simulated {
 namespace {
 
-/// The most memory of a launch that is kept twice and compared.
+/// The most memory of a launch that is kept, up to three times, and compared; at most a part of what is available.
 constexpr std::uint64_t kMostComparedBytes = std::uint64_t{4} << 30;
+constexpr std::uint64_t kPartOfMemory = 6;
 constexpr std::size_t kMostDifferentWords = 1024;
 
 /// Time for one order, beyond which it is ended: so many times the usual one's, and at least some seconds.
@@ -80,14 +82,15 @@ OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchCon
   configuration_.with_caches = false;
   configuration_.collect_findings = true;
   for (const std::uint64_t begin : written) bytes_ += memory_.find(begin)->end - begin;
-  if (bytes_ > kMostComparedBytes) {
-    not_tried_ =
-        fmt::format("it may write {} MiB, and at most {} are compared", bytes_ >> 20, kMostComparedBytes >> 20);
+  const std::uint64_t most = std::min<std::uint64_t>(kMostComparedBytes, available_memory_bytes() / kPartOfMemory);
+  if (bytes_ > most) {
+    not_tried_ = fmt::format("it may write {} MiB, and at most {} are compared here", bytes_ >> 20, most >> 20);
     return;
   }
   for (const std::uint64_t begin : written) {
     const std::byte* const at = memory_.host(begin);
-    pieces_.push_back({begin, {at, at + (memory_.find(begin)->end - begin)}});
+    const Allocation& allocation = *memory_.find(begin);
+    pieces_.push_back({begin, allocation.label, {at, at + (allocation.end - begin)}});
   }
 }
 
@@ -201,7 +204,7 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
   const LastWrite last = other.last_write(word->address);
   const LastWrite last_usual = usual.last_write(word->address);
   const std::uint64_t offset = word->address - word->piece->begin;
-  const std::string& label = memory_.find(word->piece->begin)->label;
+  const std::string& label = word->piece->label;
   const std::string where = fmt::format(
       "the results depend on the order of the work: with seed {}, {} of {} bytes of '{}' are not those of "
       "the usual order, the first at offset {}",

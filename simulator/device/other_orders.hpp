@@ -63,6 +63,7 @@ class OtherOrders {
  private:
   struct Piece {
     std::uint64_t begin = 0;
+    std::string label;  ///< of the allocation
     std::vector<std::byte> before{};
     std::vector<std::byte> after{};    ///< of the launch in its usual order
     std::vector<std::byte> of_bits{};  ///< the same with sums of bits: see Schedule

@@ -231,3 +231,16 @@ def test_a_right_stage_that_rounds_in_the_order_of_its_warps(tmp_path: Path) -> 
     cases = {one["variant"]: one for one in json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))["cases"]}
     assert {name: one["status"] for name, one in cases.items()} == {"plain": "ok", "locked": "unsafe"}
     assert cases["plain"]["checkers"]["orders"]["differing"] == 0 < cases["locked"]["checkers"]["orders"]["differing"]
+
+
+@needs_nvcc
+@needs_stand_in
+@not_sanitized
+def test_python_has_tables_of_orders_and_lines(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas")
+    monkeypatch.syspath_prepend(str(REPOSITORY / "python"))
+    monkeypatch.setenv("CONVLADDER_PROGRAM", str(PROGRAM))
+    import convladder
+    done = convladder.simulate([str(program)], schedules=30, lines=True, progress=False)
+    assert dict(zip(done.orders["kernel"], done.orders["orders"])) == {"places": 30, "steady": 90}
+    assert set(done.lines["kernel"]) == {"places", "steady"} and (done.lines["share"] > 0).any()
