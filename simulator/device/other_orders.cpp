@@ -300,8 +300,10 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
   work_ = {in_order.points(), configuration_.grid.count(),
            static_cast<unsigned>((configuration_.block.count() + kLanes - 1) / kLanes)};
   look_at(0, first);
+  outcome.tried.orders = outcome.tried.differing + outcome.tried.failing;  // it counts where it is not as before
   const double most_seconds = std::max(kLeastSeconds, kTimesUsual * usual_seconds);
   std::uint64_t stopped = 0;
+  std::string why_stopped;
   const LaunchWatch watch = configuration_.limits.watch;
   std::string interrupted;  // the reason of whoever watches
   for (std::uint64_t seed = wanted.first_seed; seed - wanted.first_seed < wanted.count; ++seed) {
@@ -316,14 +318,18 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
     const LaunchResult result = run(schedule);
     if (!interrupted.empty()) break;
     ++outcome.tried.orders;
-    result.stopped.empty() ? look_at(seed, result) : static_cast<void>(++stopped);
+    if (result.stopped.empty()) {
+      look_at(seed, result);
+    } else if (stopped++ == 0) {
+      why_stopped = fmt::format("that of seed {} {}", seed, result.stopped);
+    }
   }
   configuration_.limits.watch = watch;
   if (!interrupted.empty()) {
     outcome.not_tried = "they were ended " + interrupted;
   } else if (stopped > 0) {
-    outcome.not_tried = fmt::format("{} of its orders were ended after {:.0f} s, when they had not come to an end",
-                                    stopped, most_seconds);
+    outcome.not_tried =
+        fmt::format("{} of its orders had not come to an end when they were ended: {}", stopped, why_stopped);
   }
   if (explained) {
     explained->count = outcome.tried.differing;
