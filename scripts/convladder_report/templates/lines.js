@@ -1,7 +1,7 @@
 // Sorts a table by the column whose heading is clicked; the last column is the order of the source.
 "use strict";
 for (const table of document.querySelectorAll("table[data-sortable]")) {
-  const heads = [...table.querySelectorAll("thead th")];
+  const heads = [...table.querySelectorAll(":scope > thead th")];
   const body = table.tBodies[0];
   const sort = (column, head) => {
     const falls = head.getAttribute("aria-sort") !== "descending" && column < heads.length - 2;
