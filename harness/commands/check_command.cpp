@@ -43,7 +43,7 @@ struct CheckArguments {
   std::vector<std::string> shapes;
   std::vector<std::string> batches;
   std::string checkers = "all";
-  ScheduleOptions schedules;
+  simulated::SchedulesWanted schedules;
   std::string tensor_cores = simulated::kTensorCoreNames[0];
   std::string case_filter;
   bool dry_run = false;
@@ -267,7 +267,7 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
-                               .schedules = {arguments.schedules.count, arguments.schedules.seed},
+                               .schedules = arguments.schedules,
                                .tensor_cores = *simulated::find_tensor_cores(arguments.tensor_cores),
                                .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};

@@ -52,18 +52,9 @@ inline void add_isolation_option(CLI::App& command, bool& isolate) {
       ->group("How");
 }
 
-/// --schedules
-inline void add_schedules_option(CLI::App& command, int& schedules) {
-  command
-      .add_option("--schedules", schedules,
-                  "run each launch of your CUDA stages in so many other orders as well, and compare (default none)")
-      ->check(CLI::Range(0, 1'000'000))
-      ->group("How");
-}
-
 /// --no-checkers, --schedules
-inline void add_checkers_options(CLI::App& command, bool& checkers, int& schedules) {
-  add_schedules_option(command, schedules);
+inline void add_checkers_options(CLI::App& command, bool& checkers, std::uint64_t& schedules) {
+  add_schedules_option(command, schedules)->group("How");
   command
       .add_flag_function(
           "--no-checkers", [&checkers](std::int64_t) { checkers = false; },

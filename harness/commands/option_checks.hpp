@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/state/orders_tried.hpp"
+
 namespace convladder {
 
 /// Empty if the text is a seed. (The conversion alone would take -1 for a very large number.)
@@ -31,21 +33,22 @@ inline CLI::Validator number_between(double smallest, double largest) {
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
 }
 
-/// The orders of a launch besides the usual one, as typed.
-struct ScheduleOptions {
-  std::uint64_t count = 0;
-  std::uint64_t seed = 1;
-};
+/// --schedules
+inline CLI::Option* add_schedules_option(CLI::App& command, std::uint64_t& count) {
+  return command
+      .add_option(
+          "--schedules", count,
+          "run each CUDA launch in so many other orders as well, and compare the results bit for bit (default none)")
+      ->check(CLI::Range(std::uint64_t{0}, simulated::kMostSchedules));
+}
 
 /// --schedules, --seed
-inline void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
-  constexpr std::uint64_t kMost = 1'000'000'000;
+inline void add_schedule_options(CLI::App& command, simulated::SchedulesWanted& wanted) {
+  CLI::Option* const schedules = add_schedules_option(command, wanted.count);
   command
-      .add_option("--schedules", options.count,
-                  "run each launch in so many other orders as well, and compare the results bit for bit (default none)")
-      ->check(CLI::Range(std::uint64_t{0}, kMost));
-  command.add_option("--seed", options.seed, "the seed of the first of these orders; 0 is the usual one (default 1)")
-      ->check(CLI::Range(std::uint64_t{0}, kMost));
+      .add_option("--seed", wanted.first_seed, "the seed of the first of these orders; 0 is the usual one (default 1)")
+      ->check(CLI::Range(std::uint64_t{0}, simulated::kMostSchedules))
+      ->needs(schedules);
 }
 
 /// A check that refuses what `error` refuses, or nothing: from its name, completion knows the words that an option

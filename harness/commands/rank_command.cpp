@@ -109,7 +109,7 @@ void add_rank_options(CLI::App& rank, RankArguments& a) {
                   "seed of the inputs and of the order of measuring (default: nobody knows it before)")
       ->check(seed_error)
       ->group("How");
-  add_schedules_option(rank, o.run.schedules);
+  add_schedules_option(rank, o.run.schedules)->group("How");
   rank.add_flag("--again", a.again, "measure all of it, also what has not changed")->group("How");
   rank.add_option("--output", a.output, "folder for rank.json (default results/rank-PROBLEM-SUBMISSIONS)")
       ->group("Where");

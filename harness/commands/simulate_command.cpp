@@ -55,7 +55,7 @@ struct SimulateArguments {
   std::string format;
   bool verbose = false;
   std::string checkers = "all";
-  ScheduleOptions schedules;
+  simulated::SchedulesWanted schedules;
   std::string threads;
   std::vector<std::string> limits;
   bool no_counters = false;
@@ -218,7 +218,7 @@ int exit_code_of(const SimulationReport& report) {
 simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given, const std::string& what) {
   simulated::SimulatedDeviceOptions options;
   options.checkers = parse_checkers(given.checkers);
-  options.schedules = {given.schedules.count, given.schedules.seed};
+  options.schedules = given.schedules;
   options.keeps_instructions = given.lines;
   if (given.lines && given.no_counters) throw UserError("--lines shows counters, and --no-counters counts nothing");
   if (!given.threads.empty()) options.host_threads = parse_whole_number("--threads", given.threads, 1, 1024);

@@ -118,7 +118,7 @@ stand_in::Settings settings_of(const ProgramArguments& given) {
         static_cast<std::uint64_t>(parse_whole_number("--sample", given.options.sample, 2, stand_in::kMostSampled));
   }
   settings.checkers = parse_checkers(given.checkers);
-  settings.schedules = {given.schedules.count, given.schedules.seed};
+  settings.schedules = given.schedules;
   settings.lines = given.lines;
   if (settings.schedules.count > 0 && settings.sample_blocks > 0) {
     throw UserError(fmt::format("--schedules compares whole launches, and {} runs some of their blocks",
@@ -218,6 +218,7 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
   if (given.options.environment) {
     if (parts.has_program) throw UserError("--env prints what to set, and runs no program");
     if (given.options.estimate) throw UserError("--estimate runs a program, and --env runs none");
+    if (given.lines) throw UserError("--lines shows a report at the end of a program, and --env runs none");
     try {
       return print_environment(given, error_exitcode);
     } catch (const UserError&) {
@@ -225,6 +226,8 @@ int simulate_program(const CommandLine& words, const ProgramArguments& given) {
       throw;
     }
   }
+  if (given.options.estimate && given.lines)
+    throw UserError("--lines counts whole launches, and --estimate runs a part of them");
   if (parts.program.empty()) throw UserError("-- is followed by the program and its arguments");
   stand_in::Settings settings = settings_of(given);
   const ProgramFile program = find_program_file(parts.program[0]);

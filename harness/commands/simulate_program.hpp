@@ -31,7 +31,7 @@ struct ProgramOptions {
 struct ProgramArguments {
   ProgramOptions options;
   std::string checkers;
-  ScheduleOptions schedules;
+  simulated::SchedulesWanted schedules;
   bool lines = false;
   std::string html;
   std::string threads;

@@ -35,10 +35,11 @@ def compile_launch(module, kernel, launch, request, number, place):
     names = list(function.__code__.co_varnames[:function.__code__.co_argcount])
     arguments = matched(names, launch, request, place)
     types = tuple(type_of(arguments[name]) for name in names)
-    from numba.cuda.cudadrv.error import NvvmSupportError
     try:
         ptx, _ = cuda.compile_ptx(function, types, cc=divmod(capability(request), 10), lineinfo=True, device=False)
-    except NvvmSupportError as error:  # Debian's Numba looks for NVVM where older toolkits had it
+    except Exception as error:  # Debian's Numba looks for NVVM where older toolkits had it
+        if type(error).__name__ != "NvvmSupportError":
+            raise
         import numba
         raise NotInstalled(f"numba {numba.__version__} finds no NVVM that it can use: pip install numba-cuda") from error
     return {"ptx": kept(ptx, number, request), "entry": entry_of(ptx), "grid": None, "block": None, "shared": "0",

@@ -191,7 +191,8 @@ class Simulation(Record):
         sums of atomics only, or fail. Empty unless they were asked for."""
         rows = [{"kernel": one["name"], "configuration": one.get("configuration") or "", **one["orders"]}
                 for process in self.document["processes"] for one in process["kernels"] if one.get("orders")]
-        return _table(rows, ("kernel", "configuration", "launches", "orders", "differing", "sums_only", "failing", "complete", "seconds"))
+        return _table(rows, ("kernel", "configuration", "launches", "orders", "differing", "sums_only", "failing", "complete", "seconds",
+                             "not_tried"))
 
     @property
     def lines(self) -> pandas.DataFrame:

@@ -29,8 +29,7 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
     scripts = [] if static else [template_text("page.js")]
     if interactive:
         scripts += [library or "", template_text("explorers.js")]
-    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
+    environment = environment_of_templates()
     environment.filters["json"] = as_json
     environment.filters["short"] = lambda block: block.short(MOST_ROWS)
     texts = [Markup(script) for script in scripts]
@@ -39,6 +38,12 @@ def html(report: Report, library: Optional[str], static: bool = False) -> str:
         report=report, style=_STYLE_SHEET, drawing=lambda text: Markup(styles.shared(text)), scripts=texts,
         interactive=interactive, dark=DARK, data=report.data if interactive else (), policy=" ".join(map(script_policy, texts)))
     return page.replace(_STYLE_SHEET, template_text("style.css") + styles.rules, 1)
+
+
+def environment_of_templates() -> Environment:
+    """For the templates of pages: every text is escaped, and a name that is not there is an error."""
+    return Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+                       lstrip_blocks=True)
 
 
 def template_text(name: str) -> str:

@@ -3,156 +3,133 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, Optional
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from convladder_charts.json_text import RecordError
-from convladder_report.html import script_policy, template_text
+from convladder_report.html import environment_of_templates, script_policy, template_text
 
-EXECUTED = "smsp__inst_executed.sum"
-LANES = "smsp__thread_inst_executed_pred_on.sum"
-TENSOR = "sm__inst_executed_pipe_tensor.sum"
-_LOAD = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
-_STORE = "l1tex__t_{}_pipe_lsu_mem_global_op_st.sum"
-_PASSES = ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum")
-_SHARED = ("smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_inst_executed_op_shared_st.sum")
-_CONFLICTS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-              "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum")
-_BYTES = ("smsp__sass_data_bytes_mem_global_op_ld.sum", "smsp__sass_data_bytes_mem_global_op_st.sum",
-          "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
-          "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum")
-_DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
-
-COLUMNS = ("share", "executed", "lanes\nof 32", "sectors\na load", "sectors\na store", "wavefronts\na request",
-           "bank\nconflicts", "global\nbytes", "tensor\ninstructions", "divergent\nbranches")
+_SHARE: dict[str, Any] = {"title": "share", "unit": "", "is_ratio": False}
+"""The first column, which is no figure of the others: it is a part of the kernel's predicted time."""
+_AROUND = 2
+"""Lines of source that are shown before the first and behind the last that has counts."""
 
 
-def page(document: Dict[str, Any], title: str) -> str:
+def page(document: dict[str, Any], title: str) -> str:
     """The page for a document of `simulate`: of a launch, of several side by side, or of a program."""
     kernels = list(_kernels(document))
     if not kernels:
         raise RecordError("no counters by line: 'convladder simulate --lines' writes them")
     script = Markup(template_text("lines.js"))
-    environment = Environment(loader=FileSystemLoader(Path(__file__).resolve().parent / "templates"), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("lines.html").render(
-        title=title, style=Markup(template_text("style.css")), script=script, policy=script_policy(script),
-        differences=list(_differences(document, kernels)), kernels=[_shown(label, one) for label, one in kernels])
+    return environment_of_templates().get_template("lines.html").render(
+        title=title, style=Markup(template_text("style.css")), scripts=[script], policy=script_policy(script),
+        differences=list(_differences(document)), kernels=[_shown(label, one) for label, one in kernels])
 
 
-def _kernels(document: Dict[str, Any]) -> Iterator[Tuple[str, Dict[str, Any]]]:
+def _kernels(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The kernels with lines, each with the words before its name."""
-    if "processes" in document:
-        for process in document["processes"]:
-            for kernel in process["kernels"]:
-                if kernel.get("lines"):
-                    yield "", kernel["lines"]
-        return
-    for number, one in enumerate(document.get("simulations", [document])):
-        for lines in one.get("lines") or []:
-            yield (f"{_letter(number)}, {Path(one['file']).name}: " if "simulations" in document else ""), lines
+    for process in document.get("processes", []):
+        for kernel in process["kernels"]:
+            if kernel.get("lines"):
+                yield "", kernel["lines"]
+    for lines in document.get("lines") or []:
+        yield "", lines
+    for number, one in enumerate(document.get("simulations", [])):
+        for lines in one["lines"] or []:
+            yield f"{_letter(number)}, {Path(one['file']).name}: ", lines
 
 
 def _letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else str(number + 1)
 
 
-def _sum(counters: Dict[str, float], *names: str) -> float:
-    return sum(counters.get(name, 0) for name in names)
+def _figures(line: dict[str, Any]) -> list[Optional[float]]:
+    """The share, and what the columns name."""
+    return [line["share"] or None, *line["figures"]]
 
 
-def _ratio(above: float, below: float) -> Optional[float]:
-    return above / below if below else None
+def _columns(kernel: dict[str, Any], rows: list[list[Optional[float]]]) -> list[int]:
+    """Those in which any row has a figure; the share in any case."""
+    return [at for at in range(len(kernel["columns"]) + 1) if at == 0 or any(row[at] is not None for row in rows)]
 
 
-def figures(line: Dict[str, Any]) -> List[Optional[float]]:
-    """What COLUMNS name."""
-    counters = line["counters"]
-    return [line["share"], _sum(counters, EXECUTED), _ratio(_sum(counters, LANES), _sum(counters, EXECUTED)),
-            _ratio(_sum(counters, _LOAD.format("sectors")), _sum(counters, _LOAD.format("requests"))),
-            _ratio(_sum(counters, _STORE.format("sectors")), _sum(counters, _STORE.format("requests"))),
-            _ratio(_sum(counters, *_PASSES), _sum(counters, *_SHARED)), _sum(counters, *_CONFLICTS) or None,
-            _sum(counters, *_BYTES) or None, _sum(counters, TENSOR) or None, _sum(counters, _DIVERGENT) or None]
+def _titles(kernel: dict[str, Any], columns: list[int]) -> list[str]:
+    named = [_SHARE, *kernel["columns"]]
+    return ["\n".join(word for word in (named[at]["title"], named[at]["unit"]) if word) for at in columns]
 
 
-def _text(column: int, value: Optional[float]) -> str:
+def _text(kernel: dict[str, Any], column: int, value: Optional[float]) -> str:
     if value is None:
         return ""
     if column == 0:
-        return f"{100 * value:.1f} %" if value else ""
-    if column in (2, 3, 4, 5):
-        return f"{value:.0f}" if abs(value - round(value)) < 0.005 else f"{value:.2f}"
-    return f"{value:,.0f}"
+        return f"{100 * value:.1f} %"
+    is_ratio = kernel["columns"][column - 1]["is_ratio"]
+    return f"{value:.2f}" if is_ratio and abs(value - round(value)) >= 0.005 else f"{value:,.0f}"
 
 
-def _cell(column: int, value: Optional[float]) -> Dict[str, Any]:
-    return {"value": -1 if value is None else value, "text": _text(column, value)}
-
-
-def _shown(label: str, kernel: Dict[str, Any]) -> Dict[str, Any]:
+def _shown(label: str, kernel: dict[str, Any]) -> dict[str, Any]:
     by_place = {(line["file"], line["line"]): line for line in kernel["lines"]}
-    used = {column for line in kernel["lines"] for column, value in enumerate(figures(line)) if value is not None}
-    columns = [column for column in range(len(COLUMNS)) if column in used]
-    code: Dict[Tuple[Optional[str], int], List[Dict[str, Any]]] = {}
+    columns = _columns(kernel, [_figures(line) for line in kernel["lines"]])
+    code: dict[tuple[Optional[str], int], list[dict[str, Any]]] = {}
     for one in kernel["instructions"]:
         place = one["places"][0] if one["places"] else {"file": None, "line": 0}
         code.setdefault((place["file"], place["line"]), []).append(one)
     files = []
     for name in sorted({line["file"] for line in kernel["lines"]}, key=lambda file: (file is None, file)):
         source = kernel["sources"].get(name, []) if name else []
-        told = {line["line"]: line for line in kernel["lines"] if line["file"] == name}
-        shown = range(max(min(told) - 3, 1), max(told) + 3) if source else sorted(told)
-        rows = [_row(number, source, by_place.get((name, number)), code.get((name, number), []), columns)
-                for number in shown if not source or number <= len(source)]
-        files.append({"name": name or "no line is known", "rows": rows})
-    executed = sum(_sum(line["counters"], EXECUTED) for line in kernel["lines"])
+        told = sorted(line["line"] for line in kernel["lines"] if line["file"] == name)
+        shown = range(max(told[0] - _AROUND, 1), max(told[-1], min(told[-1] + _AROUND, len(source))) + 1) if source else told
+        files.append({"name": name or "no line is known",
+                      "rows": [_row(kernel, number, source, by_place.get((name, number)), code.get((name, number), []), columns)
+                               for number in shown]})
+    executed = sum(line["figures"][0] or 0 for line in kernel["lines"])
     bound = f"; the predicted time is bound by {kernel['bound_by']}" if kernel["bound_by"] else ""
-    return {"title": label + kernel["kernel"], "columns": [COLUMNS[column] for column in columns], "files": files,
+    left_out = f"; {kernel['left_out']:,} of other kernels with this name are not in it" if kernel["left_out"] else ""
+    return {"title": label + kernel["kernel"], "columns": _titles(kernel, columns), "files": files,
             "said": f"{executed:,.0f} instructions of warps in {kernel['launches']:,} "
-                    f"launch{'' if kernel['launches'] == 1 else 'es'}{bound}"}
+                    f"launch{'' if kernel['launches'] == 1 else 'es'}{left_out}{bound}"}
 
 
-def _row(number: int, source: List[str], line: Optional[Dict[str, Any]], code: List[Dict[str, Any]],
-         columns: List[int]) -> Dict[str, Any]:
-    values = figures(line) if line else []
+def _row(kernel: dict[str, Any], number: int, source: list[str], line: Optional[dict[str, Any]], code: list[dict[str, Any]],
+         columns: list[int]) -> dict[str, Any]:
+    values = _figures(line) if line else []
     return {"line": number, "source": source[number - 1] if 0 < number <= len(source) else "",
-            "cells": [_cell(column, values[column]) for column in columns] if line else [],
-            "part": f"{100 * line['share']:.1f}" if line else "0", "code": [_instruction(one) for one in code]}
+            "cells": [{"value": values[at] or 0, "text": _text(kernel, at, values[at])} for at in columns] if line else [],
+            "part": f"{100 * line['share']:.1f}" if line else "0", "code": [_instruction(kernel, one) for one in code]}
 
 
-def _instruction(one: Dict[str, Any]) -> Dict[str, str]:
-    counters = one["counters"]
-    lanes = _ratio(_sum(counters, LANES), _sum(counters, EXECUTED))
+def _instruction(kernel: dict[str, Any], one: dict[str, Any]) -> dict[str, str]:
     via = ", ".join(f"{place['file']}:{place['line']}" for place in one["places"][1:])
-    return {"executed": f"{_sum(counters, EXECUTED):,.0f}", "lanes": _text(2, lanes), "ptx_line": str(one["ptx_line"]),
-            "opcode": one["opcode"], "via": f"called from {via}" if via else ""}
+    executed, lanes = (_text(kernel, at, one["figures"][at - 1]) for at in (1, 2))
+    return {"executed": executed, "lanes": lanes, "ptx_line": str(one["ptx_line"]), "opcode": one["opcode"],
+            "via": f"called from {via}" if via else ""}
 
 
-def _differences(document: Dict[str, Any], kernels: List[Tuple[str, Dict[str, Any]]]) -> Iterator[Dict[str, Any]]:
-    lists = document.get("line_differences", [])
-    firsts = [one["lines"][0] for one in document.get("simulations", []) if one.get("lines")]
-    shown = [0, 1, 3, 4, 5, 6]
-    for number, pairs in enumerate(lists):
+def _differences(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The lines that differ from the first of several launches."""
+    firsts = [one["lines"][0] for one in document.get("simulations", []) if one["lines"]]
+    for number, pairs in enumerate(document.get("line_differences", [])):
         if number == 0:
             continue
+        sides = [tuple(None if pair[name] is None else kernel["lines"][pair[name]]
+                       for name, kernel in (("first", firsts[0]), ("other", firsts[number]))) for pair in pairs]
+        columns = _columns(firsts[0], [_figures(line) for pair in sides for line in pair if line])
         rows = []
-        for order, pair in enumerate(pairs):
-            one = None if pair["first"] is None else firsts[0]["lines"][pair["first"]]
-            other = None if pair["other"] is None else firsts[number]["lines"][pair["other"]]
+        for order, (one, other) in enumerate(sides):
             line = other or one
-            before, after = (figures(side) if side else None for side in (one, other))
-            cells = [_change(column, before, after) for column in shown]
-            rows.append({"mark": "gone" if other is None else "new" if one is None else "changed", "cells": cells,
-                         "order": order, "source": f"{line['line']:>5}  {line['source']}"})
+            assert line is not None
+            rows.append({"mark": "gone" if other is None else "new" if one is None else "changed", "order": order,
+                         "cells": [_change(firsts[0], at, one, other) for at in columns],
+                         "source": f"{line['line']:>5}  {line['source']}"})
         yield {"title": f"From A to {_letter(number)}: {len(rows)} lines differ", "rows": rows,
-               "columns": [COLUMNS[column] for column in shown] + ["line, source"]}
+               "columns": [*_titles(firsts[0], columns), "line, source"]}
 
 
-def _change(column: int, before: Optional[List[Optional[float]]], after: Optional[List[Optional[float]]]) -> Dict[str, Any]:
-    texts = [_text(column, side[column]) if side else "" for side in (before, after)]
-    change = ((after[column] or 0) if after else 0) - ((before[column] or 0) if before else 0)
-    if before is None or after is None or texts[0] == texts[1]:
-        return {"value": abs(change), "text": texts[1] or texts[0]}
-    return {"value": abs(change), "text": f"{texts[0] or '–'} → {texts[1] or '–'}"}
+def _change(kernel: dict[str, Any], column: int, one: Optional[dict[str, Any]], other: Optional[dict[str, Any]]) -> dict[str, Any]:
+    before, after = (_figures(side)[column] if side else None for side in (one, other))
+    texts = [_text(kernel, column, value) for value in (before, after)]
+    change = abs((after or 0) - (before or 0))
+    if one is None or other is None or texts[0] == texts[1]:
+        return {"value": change, "text": texts[1] or texts[0]}
+    return {"value": change, "text": f"{texts[0] or '–'} → {texts[1] or '–'}"}

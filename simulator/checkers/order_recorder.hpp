@@ -5,10 +5,8 @@
 // which thread first read something else than in the other order.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>

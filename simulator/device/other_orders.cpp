@@ -45,46 +45,17 @@ std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {
 
 }  // namespace
 
-OrdersTried& OrdersTried::operator+=(const OrdersTried& other) {
-  launches += other.launches;
-  orders += other.orders;
-  differing += other.differing;
-  failing += other.failing;
-  sums_only += other.sums_only;
-  complete += other.complete;
-  seconds += other.seconds;
-  return *this;
-}
-
-std::string to_text(const OrdersTried& tried) {
-  const bool are_even = tried.launches > 1 && tried.orders % tried.launches == 0;
-  const std::uint64_t shown = are_even && tried.is_deterministic() ? tried.orders / tried.launches : tried.orders;
-  const std::string all = fmt::format("{} schedule{}{}", shown, shown == 1 ? "" : "s",
-                                      are_even && tried.is_deterministic() ? " of each launch" : "");
-  if (tried.is_deterministic()) return "deterministic over " + all;
-  std::string text;
-  if (tried.differing > 0) {
-    text = fmt::format("{} of {} give other results", tried.differing, all);
-    if (tried.sums_only == tried.differing) text += ", by sums of atomics in another order only";
-    if (tried.sums_only > 0 && tried.sums_only < tried.differing) {
-      text += fmt::format(", {} of them by sums of atomics in another order only", tried.sums_only);
-    }
-  }
-  if (tried.failing == 0) return text;
-  return text.empty() ? fmt::format("{} of {} fail", tried.failing, all)
-                      : fmt::format("{}; {} fail", text, tried.failing);
-}
-
 OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration,
                          const std::vector<std::uint64_t>& written)
     : program_(program), memory_(memory), configuration_(std::move(configuration)) {
   configuration_.is_counted = false;
   configuration_.with_caches = false;
   configuration_.collect_findings = true;
-  for (const std::uint64_t begin : written) bytes_ += memory_.find(begin)->end - begin;
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t begin : written) bytes += memory_.find(begin)->end - begin;
   const std::uint64_t most = std::min<std::uint64_t>(kMostComparedBytes, available_memory_bytes() / kPartOfMemory);
-  if (bytes_ > most) {
-    not_tried_ = fmt::format("it may write {} MiB, and at most {} are compared here", bytes_ >> 20, most >> 20);
+  if (bytes > most) {
+    not_tried_ = fmt::format("it may write {} MiB, and at most {} are compared here", bytes >> 20, most >> 20);
     return;
   }
   for (const std::uint64_t begin : written) {
@@ -95,7 +66,12 @@ OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchCon
 }
 
 void OtherOrders::restore(std::vector<std::byte> Piece::*content) {
-  for (const Piece& piece : pieces_) std::ranges::copy(piece.*content, memory_.host(piece.begin));
+  for (const Piece& piece : pieces_) {
+    const std::vector<std::byte>& wanted = piece.*content;
+    std::byte* const at = memory_.host(piece.begin);
+    // The host may have mapped some of it for reading only.
+    if (std::memcmp(at, wanted.data(), wanted.size()) != 0) std::ranges::copy(wanted, at);
+  }
 }
 
 LaunchResult OtherOrders::run(Schedule& schedule, AccessObserver* observer) {
@@ -110,7 +86,9 @@ LaunchResult OtherOrders::run(Schedule& schedule, AccessObserver* observer) {
   }
   MakeObservers make;
   if (observer != nullptr) make = [observer](FindingLog& /*findings*/) { return std::vector{observer}; };
-  return simulated::execute(program_, memory_, configuration, make);
+  const LaunchResult result = simulated::execute(program_, memory_, configuration, make);
+  for (const auto& [address, bytes] : runtime.buffers) memory_.free(address);  // of launches that this order asked for
+  return result;
 }
 
 void OtherOrders::keep(std::vector<std::byte> Piece::*content) {
@@ -154,18 +132,9 @@ std::optional<OtherOrders::Difference> OtherOrders::difference_of_bits(std::uint
 }
 
 Finding OtherOrders::finding_at(const LastWrite& write) const {
-  Finding finding;
+  if (write.instruction < 0) return {};
+  Finding finding = finding_of(program_, write.instruction);
   finding.checker = Checker::order;
-  finding.kernel = program_.kernel->name;
-  if (write.instruction < 0) return finding;
-  const ptx::Instruction& found = program_.kernel->instructions[static_cast<std::size_t>(write.instruction)];
-  finding.opcode = found.opcode;
-  finding.ptx_line = found.position.line;
-  if (const std::vector<SourcePlace> places = places_of(*program_.module, found.source); !places.empty()) {
-    finding.source_file = places[0].file;
-    finding.source_line = places[0].line;
-    finding.callers.assign(places.begin() + 1, places.end());
-  }
   const GridShape grid(configuration_);
   const std::uint64_t of_cluster = grid.blocks_per_cluster();
   finding.block = grid.block_index(write.by.block / of_cluster, static_cast<unsigned>(write.by.block % of_cluster));
@@ -236,6 +205,8 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
     finding.address = read->address;
   } else {
     finding = finding_at(last.instruction >= 0 ? last : last_usual);
+    if (finding.kernel.empty()) finding.kernel = program_.kernel->name;
+    finding.checker = Checker::order;
     const std::string value = value_text(word->bits, finding.opcode);
     const std::string usual_value = value_text(word_at(word->piece->after, offset), finding.opcode);
     if (last.instruction < 0) {
@@ -263,7 +234,7 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
 
 OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchResult& usual) {
   OrdersOutcome outcome;
-  outcome.not_tried = not_tried_;
+  outcome.tried.not_tried = not_tried_;
   if (!not_tried_.empty()) return outcome;
   const auto begin = std::chrono::steady_clock::now();
   keep(&Piece::after);
@@ -326,9 +297,9 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
   }
   configuration_.limits.watch = watch;
   if (!interrupted.empty()) {
-    outcome.not_tried = "they were ended " + interrupted;
+    outcome.tried.not_tried = "they were ended " + interrupted;
   } else if (stopped > 0) {
-    outcome.not_tried =
+    outcome.tried.not_tried =
         fmt::format("{} of its orders had not come to an end when they were ended: {}", stopped, why_stopped);
   }
   if (explained) {

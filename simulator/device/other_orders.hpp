@@ -14,40 +14,13 @@
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 
 namespace convladder::simulated {
-
-/// The orders to try: `count` of them, by seeds from `first_seed` on. Seed 0 is the usual order.
-struct SchedulesWanted {
-  std::uint64_t count = 0;
-  std::uint64_t first_seed = 1;
-};
-
-/// The outcome of other orders of the launches of a kernel.
-struct OrdersTried {
-  std::uint64_t launches = 0;
-  std::uint64_t orders = 0;     ///< of all launches, without the usual ones
-  std::uint64_t differing = 0;  ///< of these: results that are not those of the usual order
-  std::uint64_t failing = 0;    ///< of these: with a fault, or that never end
-  std::uint64_t sums_only = 0;  ///< of the differing ones: only floating-point sums by atomics in another order
-  std::uint64_t complete = 0;   ///< launches of which every order with one interruption was tried
-  double seconds = 0;           ///< the host's time for all of it
-
-  bool is_deterministic() const { return differing == 0 && failing == 0; }
-  static void each_field(auto&& field, auto& its) {
-    field("launches", its.launches, "orders", its.orders, "differing", its.differing, "sums_only", its.sums_only,
-          "failing", its.failing, "complete", its.complete, "seconds", its.seconds);
-  }
-  OrdersTried& operator+=(const OrdersTried& other);
-};
-
-/// "deterministic over 100 schedules", "41 of 100 schedules give other results, 26 of them by atomic sums only".
-std::string to_text(const OrdersTried& tried);
 
 struct OrdersOutcome {
   OrdersTried tried;
   std::vector<Finding> findings;
-  std::string not_tried;  ///< the reason why there were no other orders, or not all of them; empty: there is none
 };
 
 class OtherOrders {
@@ -86,6 +59,7 @@ class OtherOrders {
   std::optional<Difference> difference_to(std::vector<std::byte> Piece::*content) const;
   std::optional<Difference> difference_of_bits(std::uint64_t seed);
   Finding explain(std::uint64_t seed, const Difference& difference, const std::optional<Difference>& of_bits);
+  /// A finding at a write; an empty one where nobody has written.
   Finding finding_at(const LastWrite& write) const;
   std::string place_text(const LastWrite& write) const;
 
@@ -94,7 +68,6 @@ class OtherOrders {
   LaunchConfiguration configuration_;
   ScheduledWork work_;
   std::vector<Piece> pieces_;
-  std::uint64_t bytes_ = 0;
   bool has_bits_ = false;  // whether `of_bits` of the pieces is known
   std::string not_tried_;
 };

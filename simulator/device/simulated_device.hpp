@@ -16,13 +16,13 @@
 #include "simulator/checkers/input_checker.hpp"
 #include "simulator/checkers/work_order.hpp"
 #include "simulator/counters/instruction_figures.hpp"
-#include "simulator/device/other_orders.hpp"
 #include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/ptx/module.hpp"
 #include "simulator/state/device_runtime.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 #include "simulator/textures/texture_table.hpp"
 
 namespace convladder::simulated {
@@ -220,9 +220,6 @@ class SimulatedDevice final : public Device {
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
   /// The outcome of other orders of each kernel's launches since the last call, by its name in the PTX.
   std::map<std::string, OrdersTried> take_orders_tried() { return std::exchange(orders_tried_, {}); }
-  /// Why there were no other orders of a launch, or not all of them: since the last call, by the kernel's name.
-  std::map<std::string, std::string> take_orders_not_tried() { return std::exchange(orders_not_tried_, {}); }
-
   /// The checkers for which the host has had too little memory, "racecheck": they have not seen everything.
   std::string blind_checkers() const;
   /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
@@ -274,7 +271,6 @@ class SimulatedDevice final : public Device {
   std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
   std::map<std::string, OrdersTried> orders_tried_;
-  std::map<std::string, std::string> orders_not_tried_;
   bool race_is_blind_ = false;
   std::string printed_;
   std::string asserted_;

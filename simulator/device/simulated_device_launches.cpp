@@ -12,6 +12,7 @@
 #include "simulator/checkers/written_allocations.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "simulator/device/launch_checks.hpp"
+#include "simulator/device/other_orders.hpp"
 #include "simulator/device/simulated_device.hpp"
 
 namespace convladder::simulated {
@@ -171,30 +172,33 @@ bool SimulatedDevice::runs_straight(const void* kernel) {
 /// Runs the launch in its usual order, and then in those that are asked for besides.
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
   if (options_.schedules.count == 0) return run_in_order(program, std::move(configuration));
-  const std::string& name = program.kernel->name;
+  OrdersTried& tried = orders_tried_[program.kernel->name];
   if (configuration.window.count > 0 || configuration.sample.count > 0) {
-    orders_not_tried_[name] = "only some of its blocks run";
+    tried += OrdersTried{.not_tried = "only some of its blocks run"};
     return run_in_order(program, std::move(configuration));
   }
-  const std::uint64_t allocated = memory_.used();
   std::vector<std::uint64_t> written = may_be_written_by(program, configuration.parameters);
   const std::uint64_t workspace = configuration.grid_workspace;  // of its grid barriers, whatever else it writes
   if (workspace != 0 && std::ranges::find(written, workspace) == written.end()) written.push_back(workspace);
+  // An allocation that has been freed again has moved the next ones: their addresses would differ.
+  const auto newest = [this] {
+    const Allocation* const last = memory_.nearest(kVisibleWindow - 1);
+    return last == nullptr ? 0 : last->begin;
+  };
+  const std::uint64_t newest_before = newest();
   OtherOrders others(program, memory_, configuration, written);
   LaunchResult result = run_in_order(program, configuration);
-  const bool asks = configuration.runtime != nullptr && !configuration.runtime->work.empty();
-  if (asks || memory_.used() != allocated) {
-    orders_not_tried_[name] = "it launches kernels, or allocates memory";
-    return result;
-  }
-  if (!result.stopped.empty()) return result;
-  OrdersOutcome outcome = [&] {
+  const bool launches = configuration.runtime != nullptr && !configuration.runtime->work.empty();
+  if (launches || newest() != newest_before) {
+    tried += OrdersTried{.not_tried = "it launches kernels, or allocates memory"};
+  } else if (!result.stopped.empty()) {
+    tried += OrdersTried{.not_tried = "it was ended " + result.stopped};
+  } else {
     const KernelRuns runs(memory_);
-    return others.try_them(options_.schedules, result);
-  }();
-  orders_tried_[name] += outcome.tried;
-  if (!outcome.not_tried.empty()) orders_not_tried_[name] = outcome.not_tried;
-  std::ranges::move(outcome.findings, std::back_inserter(findings_));
+    OrdersOutcome outcome = others.try_them(options_.schedules, result);
+    tried += outcome.tried;
+    std::ranges::move(outcome.findings, std::back_inserter(findings_));
+  }
   return result;
 }
 

@@ -54,11 +54,6 @@ bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
   });
 }
 
-/// Whether the lanes of an instruction write each for itself, in an order that is not defined.
-bool stores_lane_by_lane(std::string_view opcode) {
-  return opcode.starts_with("st.") || opcode.starts_with("red.") || opcode.starts_with("atom.");
-}
-
 }  // namespace
 
 BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const LaunchConfiguration& configuration,
@@ -109,11 +104,6 @@ BlockRunner::BlockRunner(const Program& program, DeviceMemory& memory, const Lau
     storing_instructions_.insert(for_block ? storing_instructions_.begin() : storing_instructions_.end(),
                                  static_cast<int>(i));
     stores_for_block_ += for_block ? 1 : 0;
-  }
-  if (context_.schedule == nullptr) return;
-  for (const ptx::Instruction& instruction : program.kernel->instructions) {
-    points_.push_back(is_seen_by_others(instruction.opcode) ? 1 : 0);
-    stores_.push_back(stores_lane_by_lane(instruction.opcode) ? 1 : 0);
   }
 }
 
@@ -176,7 +166,7 @@ BlockProgress BlockRunner::go_on(const BlockPatience& patience) {
   waits_since_.reset();
   over_rounds_.forget();
   patience_ = {changes_for_others(), executed(), executed(), executed()};
-  if (context_.schedule != nullptr && !context_.schedule->is_usual()) return go_on_by(*context_.schedule, patience);
+  if (chooses(context_.schedule)) return go_on_by(*context_.schedule, patience);
   // Warps take turns from barrier to barrier, in order, so that the interleaving is the same in every run.
   for (bool any = true; any;) {
     any = false;

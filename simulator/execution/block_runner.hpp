@@ -185,8 +185,6 @@ class BlockRunner {
   std::vector<std::byte> registers_;  // of all warps; in a program that calls functions they are in the warps' frames
   BlockContext context_;
   BlockBarriers barriers_;
-  std::vector<char> points_;               // by instruction, with a schedule: whether others may see what it does
-  std::vector<char> stores_;               // and whether it may be carried out lane by lane, in any order
   std::vector<int> storing_instructions_;  // those whose writes only this block sees come first
   std::size_t stores_for_block_ = 0;       // the number of these
   RunningLaunch& launch_;

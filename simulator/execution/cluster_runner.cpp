@@ -46,7 +46,7 @@ std::uint64_t ClusterRunner::ended() const {
 BlockProgress ClusterRunner::go_on(const BlockPatience& patience) {
   if (blocks_.size() == 1) return blocks_[0]->go_on(patience);
   Schedule* const schedule = blocks_[0]->context().schedule;
-  if (schedule != nullptr && !schedule->is_usual()) return go_on_by(*schedule, patience);
+  if (chooses(schedule)) return go_on_by(*schedule, patience);
   while (true) {
     bool any = false;
     bool all_yield = true;

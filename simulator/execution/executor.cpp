@@ -210,8 +210,7 @@ class Launch {
       worker.emplace(*this, result);
       const std::uint64_t room = std::max<std::uint64_t>(1, grid_.side_by_side() * resident_);
       OpenClusters open([&worker] { return worker->make_runner(); }, room);
-      const bool is_usual = configuration_.schedule == nullptr || configuration_.schedule->is_usual();
-      is_usual ? run_in_order(open, result) : run_by(*configuration_.schedule, open, result);
+      chooses(configuration_.schedule) ? run_by(*configuration_.schedule, open, result) : run_in_order(open, result);
     } catch (...) {
       result.note(0, std::current_exception());  // the only thread
     }

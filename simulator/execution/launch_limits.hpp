@@ -16,7 +16,7 @@ struct LaunchProgress {
   std::uint64_t blocks_ended = 0;
   std::uint64_t blocks = 0;      ///< all blocks of the launch
   std::uint64_t operations = 0;  ///< operations of warps, about
-  const char* unit{"blocks"};    ///< "orders": of a launch that runs in many orders, the first two count these
+  const char* unit = "blocks";   ///< "orders": of a launch that runs in many orders, the first two count these
 };
 
 /// Called now and then while a launch runs, by any of its host threads, one at a time. Returns the reason to end the

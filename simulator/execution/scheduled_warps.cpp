@@ -48,11 +48,11 @@ int BlockRunner::run_plain_by_schedule(Warp& warp, LaneMask active, int at, int 
              static_cast<std::size_t>(operations[one].instruction) == instruction;
     };
     while (is_same(behind)) ++behind;
-    if (points_[instruction] != 0 && !std::exchange(warp.is_interrupted, false)) {
+    if (program_.is_point[instruction] && !std::exchange(warp.is_interrupted, false)) {
       warp.is_interrupted = context_.schedule->interrupts(context_.block_number, warp.state.index);
       if (warp.is_interrupted) return at;
     }
-    const LaneMask first = stores_[instruction] != 0 ? context_.schedule->first_of(active) : active;
+    const LaneMask first = program_.stores_by_lane[instruction] ? context_.schedule->first_of(active) : active;
     run_plain(warp.state, first, at, behind);
     if (first != active) run_plain(warp.state, active & ~first, at, behind);
     at = behind;
@@ -75,10 +75,9 @@ void BlockRunner::land_one(Schedule& schedule) {
   } else {
     const WarpState& warp = warps_[which - arrivals - grouped].state;
     PendingCopies& copies = context_.copies[which - arrivals - grouped];
-    if (const std::uint64_t begun = copies.begun(); begun > 0) {
-      land_copies(warp, kAllLanes,
-                  begun - schedule.which_of(static_cast<std::size_t>(std::min<std::uint64_t>(begun, 4))));
-    }
+    constexpr std::uint64_t kMostLeft = 3;  // of the latest copies
+    const std::uint64_t begun = copies.begun();
+    if (begun > 0) land_copies(warp, kAllLanes, begun - schedule.which_of(std::min(begun, kMostLeft + 1)));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "simulator/ptx/control_flow.hpp"
 #include "simulator/ptx/linking.hpp"
 #include "simulator/state/program.hpp"
+#include "simulator/state/schedule.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -123,6 +124,10 @@ class KernelDecoder {
     program_.may_run_in_lockstep =
         !linked_ && !program_.needs_block_order && std::ranges::all_of(kernel_.instructions, leaves_order_open);
 
+    for (const ptx::Instruction& instruction : kernel_.instructions) {
+      program_.is_point.push_back(is_seen_by_others(instruction.opcode));
+      program_.stores_by_lane.push_back(stores_lane_by_lane(instruction.opcode));
+    }
     program_.block_of_operation.resize(static_cast<std::size_t>(operation_count()) + 1,
                                        static_cast<int>(blocks.size()));
     for (std::size_t b = 0; b < blocks.size(); ++b) {

@@ -276,9 +276,7 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
   }
   for (const auto& [name, tried] : device_.take_orders_tried()) {
     report.orders({name, name == function.name ? function.configuration : ""}, tried);
-  }
-  for (const auto& [name, reason] : device_.take_orders_not_tried()) {
-    report.unseen(fmt::format("other orders of {} were not tried: {}", display_name(name), reason));
+    if (!tried.not_tried.empty()) report.unseen(fmt::format("{}: {}", display_name(name), to_text(tried)));
   }
   if (auto findings = device_.take_findings(); !findings.empty()) found_in(function, std::move(findings));
   // The first launch is the function's, the others are of kernels that it and its children have launched.

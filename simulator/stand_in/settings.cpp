@@ -179,8 +179,8 @@ Settings parse_settings(const std::string& text) {
   }
   if (place.has("schedules")) {
     const JsonPlace wanted = place.at("schedules");
-    settings.schedules.count = wanted.at("count").whole<std::uint64_t>(0, kMostSchedules);
-    settings.schedules.first_seed = wanted.at("first_seed").whole<std::uint64_t>(0, kMostSchedules);
+    settings.schedules.count = wanted.at("count").whole<std::uint64_t>(0, simulated::kMostSchedules);
+    settings.schedules.first_seed = wanted.at("first_seed").whole<std::uint64_t>(0, simulated::kMostSchedules);
     wanted.refuse_others();
   }
   if (place.has("sample_blocks"))

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 
 namespace convladder::stand_in {
 
@@ -95,8 +95,6 @@ struct Settings {
 
 /// The largest sample_blocks.
 inline constexpr int kMostSampled = 1'000'000'000;
-/// The largest number of schedules, and the largest seed of one.
-inline constexpr int kMostSchedules = 1'000'000'000;
 
 /// Reads the variable's value, JSON: {"gpu": "a100", "checkers": ["memory"]}; an empty text gives the defaults. Throws
 /// UserError that names the member.

@@ -156,4 +156,7 @@ class BlockContext {
   }
 };
 
+/// A finding of memcheck at an instruction, of which no more is known than its place in the text.
+Finding finding_of(const Program& program, int instruction);
+
 }  // namespace convladder::simulated

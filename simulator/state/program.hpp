@@ -106,6 +106,8 @@ struct Program {
   std::vector<LockstepHandler> lockstep;  ///< by operation, for several warps; none: each warp does it alone
   bool may_run_in_lockstep = false;       ///< its warps meet only at barriers, so that their order does not matter
   std::vector<Slot> operand_lists;        ///< operands of operations that have more than an Operation holds
+  std::vector<bool> is_point;             ///< by instruction: whether others may see what it does (is_seen_by_others)
+  std::vector<bool> stores_by_lane;  ///< by instruction: whether its lanes write each for itself, in no defined order
   std::vector<ProgramBlock> blocks;
   std::vector<int> block_of_operation;
   std::uint32_t register_bytes = 0;                             ///< per warp and frame: the kernel's or that of a call

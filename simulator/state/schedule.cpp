@@ -48,6 +48,10 @@ bool is_seen_by_others(std::string_view opcode) {
   return std::ranges::none_of(own, begins) && std::ranges::any_of(seen, begins);
 }
 
+bool stores_lane_by_lane(std::string_view opcode) {
+  return opcode.starts_with("st.") || opcode.starts_with("red.") || opcode.starts_with("atom.");
+}
+
 Schedule::Schedule(std::uint64_t seed, const ScheduledWork& work)
     : seed_(mixed(seed)), state_(seed_), warps_(work.warps) {
   constexpr unsigned kHalf = 128;

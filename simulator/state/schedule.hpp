@@ -29,6 +29,8 @@ std::uint64_t orders_with_one_interruption(const ScheduledWork& work);
 
 /// Whether other threads may see what an instruction does, or it what they do.
 bool is_seen_by_others(std::string_view opcode);
+/// Whether the lanes of an instruction write each for itself, in an order that is not defined.
+bool stores_lane_by_lane(std::string_view opcode);
 
 class Schedule {
  public:
@@ -123,5 +125,8 @@ class Schedule {
   std::uint64_t last_block_ = ~0ULL;
   int last_warp_ = -1;
 };
+
+/// Whether it decides anything.
+inline bool chooses(const Schedule* schedule) { return schedule != nullptr && !schedule->is_usual(); }
 
 }  // namespace convladder::simulated

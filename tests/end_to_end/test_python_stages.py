@@ -263,7 +263,7 @@ def test_a_barrier_that_is_forgotten_is_found_with_its_line(tmp_path: Path) -> N
     folder = example("softmax", tmp_path, "02_numba.py")
     line = changed(folder / "02_numba.py", "    most = part[0]\n    cuda.syncthreads()\n", "    most = part[0]\n\n")
     case = counted(folder, tmp_path)["numba"]
-    if case["status"] == "skipped":
+    if "finds no NVVM that it can use" in (case["reason"] or ""):
         pytest.skip(case["reason"])  # an older Numba than that of numba-cuda
     assert case["status"] in ("unsafe", "incorrect")  # the race may change the result
     assert re.search(rf"racecheck: .*02_numba\.py line {line}\b", case["reason"]), case["reason"]

@@ -10,8 +10,8 @@
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/verification/expectation.hpp"
 #include "harness/measure/verification/step_check.hpp"
-#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 
 namespace convladder {
 

@@ -10,8 +10,8 @@
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/client.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
-#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 
 namespace convladder {
 

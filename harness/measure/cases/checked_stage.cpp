@@ -224,7 +224,7 @@ StageFindings look_at_stage(const PlannedCase& planned, const std::optional<Laye
   try {
     const CheckedStage stage(planned, own ? *own : *at_hand,
                              {.checkers = simulated::CheckerSet::all(),
-                              .schedules = {.count = static_cast<std::uint64_t>(options.schedules)},
+                              .schedules = {.count = options.schedules},
                               .timeout_seconds = options.timeout_seconds});
     // A fault that ends a launch, such as an access far outside, is a finding as well.
     std::string failure;

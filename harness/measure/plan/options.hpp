@@ -44,7 +44,7 @@ struct MeasuringOptions {
   std::optional<double> timeout_seconds;  ///< for every step of a case; none: 60 s and 5 s per GFLOP
   bool isolate = true;                    ///< every case in a process of its own
   double wait_until_quiet_seconds = 0;    ///< at most, before each group of cases; not in records
-  int schedules = 0;                      ///< other orders of each launch that they look at
+  std::uint64_t schedules = 0;            ///< other orders of each launch that they look at
   bool checkers = true;                   ///< CUDA stages of anybody are looked at by the simulated device's checkers
 
   bool operator==(const MeasuringOptions&) const = default;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "simulator/state/orders_tried.hpp"
 #include "support/json_text.hpp"
 #include "variants/convolution/problem.hpp"
 
@@ -44,7 +45,7 @@ void read_measuring_fields(const JsonPlace& json, int largest_batch, MeasuringOp
   o.timeout_seconds = json.at("timeout_seconds").number_or_none({kShortestTimeout, kMostOptionSeconds, "seconds"});
   o.isolate = json.at("isolate").truth();
   if (json.has("checkers")) o.checkers = json.at("checkers").truth();
-  if (json.has("schedules")) o.schedules = json.at("schedules").whole(0, 1'000'000'000);
+  if (json.has("schedules")) o.schedules = json.at("schedules").whole<std::uint64_t>(0, simulated::kMostSchedules);
 }
 
 }  // namespace

@@ -208,7 +208,7 @@ ordered_json checkers_json(const StageFindings& found) {
                        {"not_checked", text_or_null(found.not_checked)},
                        {"work", text_or_null(found.work)},
                        {"seconds", found.seconds}};
-  if (found.orders.launches > 0) json["orders"] = stand_in::orders_json(found.orders);
+  if (!found.orders.empty()) json["orders"] = stand_in::orders_json(found.orders);
   return json;
 }
 
@@ -376,11 +376,14 @@ CheckerLook read_checker_look(const JsonPlace& place) {
   const auto is_note = [](const JsonPlace& one) {
     return one.at("severity").text_or_empty() == simulated::severity_name(simulated::Severity::note);
   };
-  return {.findings = found.size() - static_cast<std::size_t>(std::ranges::count_if(found, is_note)),
-          .not_checked = printable(place.at("not_checked").text_or_empty()),
-          .orders = place.has("orders") ? place.at("orders").at("orders").count() : 0,
-          .others = place.has("orders") ? place.at("orders").at("differing").count() : 0,
-          .seconds = place.at("seconds").number()};
+  const bool has_orders = place.has("orders");
+  return {
+      .findings = found.size() - static_cast<std::size_t>(std::ranges::count_if(found, is_note)),
+      .not_checked = printable(place.at("not_checked").text_or_empty()),
+      .orders = has_orders ? place.at("orders").at("orders").count() : 0,
+      .others = has_orders ? place.at("orders").at("differing").count() + place.at("orders").at("failing").count() : 0,
+      .orders_not_tried = has_orders ? printable(place.at("orders").at("not_tried").text_or_empty()) : "",
+      .seconds = place.at("seconds").number()};
 }
 
 RecordedCase read_case(const JsonPlace& place) {

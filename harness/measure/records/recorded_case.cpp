@@ -120,6 +120,7 @@ CheckerLook checker_look(const StageFindings& found) {
           .not_checked = printable(found.not_checked),
           .orders = static_cast<int>(found.orders.orders),
           .others = static_cast<int>(found.orders.differing + found.orders.failing),
+          .orders_not_tried = printable(found.orders.not_tried),
           .seconds = found.seconds};
 }
 
@@ -129,8 +130,10 @@ std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
   std::size_t found = 0;
   double seconds = 0;
   int fewest_orders = 0;
+  std::size_t tried = 0;
   std::size_t deterministic = 0;
   std::map<std::string, std::size_t> not_checked;
+  std::map<std::string, std::size_t> not_tried;
   for (const CheckerLook& look : looks) {
     seconds += look.seconds;
     if (!look.not_checked.empty()) {
@@ -139,7 +142,9 @@ std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
     }
     ++looked_at;
     found += look.findings > 0 ? 1 : 0;
+    if (!look.orders_not_tried.empty()) ++not_tried[look.orders_not_tried];
     if (look.orders == 0) continue;
+    ++tried;
     fewest_orders = fewest_orders == 0 ? look.orders : std::min(fewest_orders, look.orders);
     deterministic += look.others == 0 ? 1 : 0;
   }
@@ -151,7 +156,10 @@ std::vector<std::string> checker_lines(const std::vector<CheckerLook>& looks) {
   }
   if (fewest_orders > 0) {
     lines.push_back(fmt::format("{} of {} deterministic over {} schedules of their launches or more", deterministic,
-                                plural(looked_at, "case"), fewest_orders));
+                                plural(tried, "case"), fewest_orders));
+  }
+  for (const auto& [reason, count] : not_tried) {
+    lines.push_back(fmt::format("{} not run in other orders, or not in all: {}", plural(count, "case"), reason));
   }
   for (const auto& [reason, count] : not_checked) {
     lines.push_back(fmt::format("{} not checked for {}: {}", plural(count, "case"), kCheckers, reason));

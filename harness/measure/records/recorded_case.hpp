@@ -68,7 +68,8 @@ struct CheckerLook {
   std::size_t findings = 0;  ///< without notes
   std::string not_checked;   ///< the reason why nobody could look, without control characters; empty if somebody did
   int orders = 0;            ///< other orders of its launches that were tried
-  int others = 0;            ///< of these: with other results
+  int others = 0;            ///< of these: with other results, or that failed
+  std::string orders_not_tried = {};  ///< why there were none, or not all; empty: they were, or nobody asked
   double seconds = 0;
   bool operator==(const CheckerLook&) const = default;
 };

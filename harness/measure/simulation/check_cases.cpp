@@ -100,7 +100,6 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
   }
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
   for (const auto& [name, tried] : device.take_orders_tried()) checked.orders += tried;
-  for (const auto& [name, reason] : device.take_orders_not_tried()) checked.orders_not_tried = reason;
   if (!settings.checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
@@ -201,10 +200,7 @@ std::string case_lines(const CheckedCase& checked) {
   if (found > 0) line += ", " + plural(found, "finding");
   if (checked.status == Status::ok) line += ", nothing found";
   if (noted > 0) line += ", " + plural(noted, "note");
-  if (checked.orders.launches > 0) line += ", " + to_text(checked.orders);
-  if (!checked.orders_not_tried.empty()) {
-    line += fmt::format("\n      other orders were not tried, or not all: {}", checked.orders_not_tried);
-  }
+  if (!checked.orders.empty()) line += ", " + to_text(checked.orders);
   if (!checked.reason.empty() && checked.was_run()) line += fmt::format("\n      {}", checked.reason);
   for (const simulated::Finding& finding : checked.findings) line += fmt::format("\n      {}", to_text(finding));
   return line;

@@ -19,7 +19,6 @@ struct CheckedCase {
   std::string reason;
   std::vector<simulated::Finding> findings;
   simulated::OrdersTried orders{};                     ///< of all its launches
-  std::string orders_not_tried{};                      ///< why there were none, or not all; empty: they were
   std::optional<double> largest_error = std::nullopt;  ///< |error| / magnitude of the result for real numbers
   double tolerance = 0;                                ///< the largest `largest_error` that passes
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
@@ -26,57 +25,6 @@ using nlohmann::ordered_json;
 constexpr std::size_t kLinesIndent = 2;     // of tables
 constexpr std::size_t kSourceColumns = 36;  // of a line of source in a table
 constexpr std::uintmax_t kLargestSource = 16 << 20;
-constexpr std::size_t kMostAligned = 20'000;  // lines of a text that are compared with another's
-
-constexpr const char* kExecuted = "smsp__inst_executed.sum";
-constexpr const char* kLanes = "smsp__thread_inst_executed_pred_on.sum";
-constexpr const char* kLoads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
-constexpr const char* kStores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
-constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
-constexpr const char* kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
-constexpr const char* kSharedLoads = "smsp__sass_inst_executed_op_shared_ld.sum";
-constexpr const char* kSharedStores = "smsp__sass_inst_executed_op_shared_st.sum";
-constexpr const char* kLoadPasses = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
-constexpr const char* kStorePasses = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum";
-
-/// A ratio of sums of counters that tables show for a line.
-struct LineRatio {
-  const char* title;
-  const char* unit;
-  std::array<const char*, 2> numerator;
-  std::array<const char*, 2> denominator;
-};
-constexpr std::array<LineRatio, 4> kLineRatios = {
-    {{"lanes", "of 32", {kLanes, ""}, {kExecuted, ""}},
-     {"sectors", "a load", {kLoadSectors, ""}, {kLoads, ""}},
-     {"sectors", "a store", {kStoreSectors, ""}, {kStores, ""}},
-     {"wavefronts", "a request", {kLoadPasses, kStorePasses}, {kSharedLoads, kSharedStores}}}};
-
-std::optional<double> ratio_of(const KernelLine& line, const LineRatio& ratio) {
-  const auto sum = [&line](const std::array<const char*, 2>& names) {
-    return line.counter(names[0]) + line.counter(names[1]);
-  };
-  const double below = sum(ratio.denominator);
-  return below > 0 ? std::optional(sum(ratio.numerator) / below) : std::nullopt;
-}
-
-/// The ratios that any of the lines has.
-std::vector<const LineRatio*> ratios_of(const std::vector<const KernelLine*>& lines) {
-  std::vector<const LineRatio*> ratios;
-  for (const LineRatio& ratio : kLineRatios) {
-    if (std::ranges::any_of(lines, [&ratio](const KernelLine* line) { return ratio_of(*line, ratio).has_value(); })) {
-      ratios.push_back(&ratio);
-    }
-  }
-  return ratios;
-}
-
-std::string ratio_text(const std::optional<double>& ratio) {
-  if (!ratio) return "";
-  return std::abs(*ratio - std::round(*ratio)) < 0.005 ? fmt::format("{:.0f}", *ratio) : fmt::format("{:.2f}", *ratio);
-}
-
-std::string share_text(double share) { return share == 0 ? "" : fmt::format("{:.1f} %", 100 * share); }
 
 /// The lines of a text file; empty where it cannot be read.
 std::vector<std::string> lines_of_file(const fs::path& path) {
@@ -97,24 +45,20 @@ std::string short_source(const std::string& text) {
   if (first == std::string::npos) return "";
   std::string line = printable(text.substr(first));
   if (line.size() <= kSourceColumns) return line;
-  line.resize(kSourceColumns - 3);
+  std::size_t end = kSourceColumns - 3;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xc0U) == 0x80U; };
+  while (end > 0 && continues(end)) --end;  // no character is cut in two
+  line.resize(end);
   return line + "...";
 }
 
-/// The file that all lines are in; empty if they are in several, or in none.
-std::string only_file(const KernelLines& kernel) {
-  std::string file;
-  for (const KernelLine& line : kernel.lines) {
-    if (line.file.empty() || line.counters.empty() || line.file == file) continue;
-    if (!file.empty()) return "";
-    file = line.file;
+double sum_of(const std::map<std::string, double>& counters, const std::vector<const char*>& names) {
+  double sum = 0;
+  for (const char* const name : names) {
+    const auto found = counters.find(name);
+    if (found != counters.end()) sum += found->second;
   }
-  return file;
-}
-
-/// The line as a table names it: by its number alone where there is one file.
-std::string short_place(const KernelLines& kernel, const KernelLine& line) {
-  return printable(line.file.empty() || line.file != only_file(kernel) ? line.place() : std::to_string(line.line));
+  return sum;
 }
 
 /// The terms of the predicted time for these counts of a launch, in ns.
@@ -148,17 +92,74 @@ void add_shares(KernelLines& kernel, const GpuFacts& gpu) {
 
 }  // namespace
 
-double KernelLine::counter(const std::string& name) const {
-  const auto found = counters.find(name);
-  return found == counters.end() ? 0 : found->second;
+std::span<const LineColumn> line_columns() {
+  constexpr const char* kExecuted = "smsp__inst_executed.sum";
+  static const std::vector<LineColumn> all = {
+      {"executed", "", {kExecuted}},
+      {"lanes", "of 32", {"smsp__thread_inst_executed_pred_on.sum"}, {kExecuted}},
+      {"sectors",
+       "a load",
+       {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
+       {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}},
+      {"sectors",
+       "a store",
+       {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+       {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}},
+      {"wavefronts",
+       "a request",
+       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
+       {"smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_inst_executed_op_shared_st.sum"}},
+      {"bank",
+       "conflicts",
+       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"},
+       {},
+       false},
+      {"global",
+       "bytes",
+       {"smsp__sass_data_bytes_mem_global_op_ld.sum", "smsp__sass_data_bytes_mem_global_op_st.sum",
+        "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+        "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum"},
+       {},
+       false},
+      {"tensor", "instructions", {"sm__inst_executed_pipe_tensor.sum"}, {}, false},
+      {"divergent", "branches", {"smsp__sass_branch_targets_threads_divergent.sum"}, {}, false}};
+  return all;
 }
+
+std::optional<double> LineColumn::of(const std::map<std::string, double>& counters_of_line) const {
+  const double sum = sum_of(counters_of_line, counters);
+  const double below = divided_by.empty() ? 1 : sum_of(counters_of_line, divided_by);
+  const bool is_there = divided_by.empty() ? sum != 0 : below != 0;
+  return is_there ? std::optional(sum / below) : std::nullopt;
+}
+
+std::string LineColumn::text_of(const std::map<std::string, double>& counters_of_line) const {
+  const std::optional<double> figure = of(counters_of_line);
+  if (!figure) return "";
+  constexpr double kNearlyWhole = 0.005;
+  const bool is_whole = std::abs(*figure - std::round(*figure)) < kNearlyWhole;
+  return divided_by.empty() || is_whole ? counter_text(".sum", std::round(*figure)) : fmt::format("{:.2f}", *figure);
+}
+
+std::string KernelLine::share_text() const { return share == 0 ? "" : fmt::format("{:.1f} %", 100 * share); }
 
 std::string KernelLine::place() const { return file.empty() ? "no line" : fmt::format("{}:{}", file, line); }
 
-double KernelLines::sum(const std::string& counter) const {
+double KernelLines::executed() const {
   double sum = 0;
-  for (const KernelLine& line : lines) sum += line.counter(counter);
+  for (const KernelLine& line : lines) sum += line.executed();
   return sum;
+}
+
+std::string KernelLines::only_file() const {
+  std::string only;
+  for (const KernelLine& line : lines) {
+    if (line.file.empty() || line.counters.empty() || line.file == only) continue;
+    if (!only.empty()) return "";
+    only = line.file;
+  }
+  return only;
 }
 
 KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigures& figures, const GpuFacts& gpu,
@@ -191,188 +192,63 @@ KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigur
   return all;
 }
 
+LineTable::LineTable(const std::vector<const KernelLine*>& lines) {
+  for (const LineColumn& column : line_columns()) {
+    const auto has = [&column](const KernelLine* line) { return column.of(line->counters).has_value(); };
+    if (column.in_text && std::ranges::any_of(lines, has)) columns_.push_back(&column);
+  }
+}
+
+void LineTable::finish(std::vector<std::string> row, const std::string& place, const std::string& source) {
+  row.push_back(printable(place));
+  row.push_back(short_source(source));
+  rows_.push_back(std::move(row));
+}
+
+void LineTable::add_to(ReportSection& section) {
+  if (rows_.empty()) return;
+  std::vector<TextColumn> titles = {right("share")};
+  for (const LineColumn* const column : columns_) titles.push_back(right(column->title, column->unit));
+  titles.push_back(left("line"));
+  titles.push_back(left("source"));
+  section.table(std::move(titles), std::move(rows_), kLinesIndent);
+}
+
 void add_lines(Report& report, const KernelLines& lines) {
   std::vector<const KernelLine*> rows;
   for (const KernelLine& line : lines.lines) {
     if (!line.counters.empty()) rows.push_back(&line);
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const KernelLine* line) { return line->share; });
-  std::vector<TextColumn> columns = {right("share"), right("executed")};
-  const std::vector<const LineRatio*> ratios = ratios_of(rows);
-  for (const LineRatio* const ratio : ratios) columns.push_back(right(ratio->title, ratio->unit));
-  columns.push_back(left("line"));
-  columns.push_back(left("source"));
-  std::vector<std::vector<std::string>> cells;
+  const std::string only_file = lines.only_file();
+  LineTable table(rows);
   for (const KernelLine* const line : rows) {
-    std::vector<std::string> row = {share_text(line->share), counter_text(".sum", line->counter(kExecuted))};
-    for (const LineRatio* const ratio : ratios) row.push_back(ratio_text(ratio_of(*line, *ratio)));
-    row.push_back(short_place(lines, *line));
-    row.push_back(short_source(line->text));
-    cells.push_back(std::move(row));
+    table.add([line](const auto& figure) { return figure(*line); },
+              line->file == only_file && !only_file.empty() ? std::to_string(line->line) : line->place(), line->text);
   }
   ReportSection& section =
       report.section(fmt::format("lines of {}: counted; share of the predicted time, which {} binds",
                                  printable(lines.kernel), lines.bound_by.empty() ? "nothing known" : lines.bound_by));
-  section.table(std::move(columns), std::move(cells), kLinesIndent);
+  table.add_to(section);
   if (lines.figures.left_out > 0) {
     section.note(fmt::format("{} of other kernels with this name are not in it",
                              plural(lines.figures.left_out, "launch", "launches")));
   }
 }
 
-std::vector<std::pair<std::size_t, std::size_t>> common_lines(const std::vector<std::string>& one,
-                                                              const std::vector<std::string>& other) {
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  std::size_t begin = 0;
-  std::size_t end = std::min(one.size(), other.size());
-  while (begin < end && one[begin] == other[begin]) {
-    pairs.emplace_back(begin, begin);
-    ++begin;
-  }
-  std::size_t tail = 0;
-  while (begin + tail < end && one[one.size() - 1 - tail] == other[other.size() - 1 - tail]) ++tail;
-  const std::size_t rows = one.size() - begin - tail;
-  const std::size_t columns = other.size() - begin - tail;
-  if (rows <= kMostAligned && columns <= kMostAligned && rows * columns <= kMostAligned * std::size_t{1000}) {
-    // lengths[i][j]: of the longest common subsequence from row i and column j on.
-    std::vector<std::vector<std::uint32_t>> lengths(rows + 1, std::vector<std::uint32_t>(columns + 1));
-    for (std::size_t i = rows; i-- > 0;) {
-      for (std::size_t j = columns; j-- > 0;) {
-        lengths[i][j] = one[begin + i] == other[begin + j] ? lengths[i + 1][j + 1] + 1
-                                                           : std::max(lengths[i + 1][j], lengths[i][j + 1]);
-      }
-    }
-    for (std::size_t i = 0, j = 0; i < rows && j < columns;) {
-      if (one[begin + i] == other[begin + j]) {
-        pairs.emplace_back(begin + i++, begin + j++);
-      } else {
-        lengths[i + 1][j] >= lengths[i][j + 1] ? ++i : ++j;
-      }
-    }
-  }
-  for (std::size_t i = tail; i-- > 0;) pairs.emplace_back(one.size() - 1 - i, other.size() - 1 - i);
-  return pairs;
-}
-
 namespace {
 
-/// A line of two kernels; one of them may lack it.
-struct LinePair {
-  const KernelLine* one = nullptr;
-  const KernelLine* other = nullptr;
-};
-
-/// The lines of the texts of a kernel's files, without what is only white space apart.
-struct Flat {
-  std::vector<std::string> texts;
-  std::vector<const KernelLine*> lines;
-};
-
-Flat flat(const KernelLines& kernel) {
-  Flat all;
-  for (const KernelLine& line : kernel.lines) {
-    if (line.counters.empty()) continue;
-    const std::size_t first = line.text.find_first_not_of(" \t");
-    const bool has_text = first != std::string::npos;
-    all.texts.push_back(has_text ? line.text.substr(first) : line.place());
-    all.lines.push_back(&line);
+/// The figures of the columns; null for none.
+ordered_json figures_json(const std::map<std::string, double>& counters) {
+  ordered_json figures = ordered_json::array();
+  for (const LineColumn& column : line_columns()) {
+    const std::optional<double> figure = column.of(counters);
+    figures.push_back(figure ? ordered_json(*figure) : ordered_json());
   }
-  return all;
-}
-
-std::vector<LinePair> pairs_of(const KernelLines& one, const KernelLines& other) {
-  const Flat left = flat(one);
-  const Flat right = flat(other);
-  std::vector<LinePair> pairs;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  const auto alone_to = [&](std::size_t left_end, std::size_t right_end) {
-    for (; i < left_end; ++i) pairs.push_back({left.lines[i], nullptr});
-    for (; j < right_end; ++j) pairs.push_back({nullptr, right.lines[j]});
-  };
-  for (const auto& [in_left, in_right] : common_lines(left.texts, right.texts)) {
-    alone_to(in_left, in_right);
-    pairs.push_back({left.lines[i++], right.lines[j++]});
-  }
-  alone_to(left.lines.size(), right.lines.size());
-  return pairs;
-}
-
-/// "4 -> 1.33", "4", "- -> 1"; of a line that only one of both has, its own figure.
-std::string change_text(const LinePair& pair, const std::string& one, const std::string& other) {
-  if (one == other || pair.other == nullptr) return one;
-  if (pair.one == nullptr) return other;
-  return fmt::format("{} -> {}", one.empty() ? "-" : one, other.empty() ? "-" : other);
-}
-
-/// The pairs that differ, those that change the most of the kernels' work first. `all`: the number of all pairs.
-std::vector<LinePair> differing(const KernelLines& one, const KernelLines& other, std::size_t& all) {
-  std::vector<LinePair> pairs = pairs_of(one, other);
-  all = pairs.size();
-  std::erase_if(pairs, [](const LinePair& pair) {
-    return pair.one != nullptr && pair.other != nullptr && pair.one->counters == pair.other->counters;
-  });
-  const double work = std::max(1.0, std::max(one.sum(kExecuted), other.sum(kExecuted)));
-  const auto executed = [](const KernelLine* line) { return line == nullptr ? 0 : line->counter(kExecuted); };
-  const auto share = [](const KernelLine* line) { return line == nullptr ? 0 : line->share; };
-  std::ranges::stable_sort(pairs, std::greater{}, [&](const LinePair& pair) {
-    return std::abs(share(pair.one) - share(pair.other)) + std::abs(executed(pair.one) - executed(pair.other)) / work;
-  });
-  return pairs;
+  return figures;
 }
 
 }  // namespace
-
-void add_line_differences(Report& report, const LabelledLines& one, const LabelledLines& other) {
-  std::size_t all = 0;
-  const std::vector<LinePair> pairs = differing(one.lines, other.lines, all);
-  std::vector<TextColumn> columns = {right("share"), right("executed")};
-  std::vector<const KernelLine*> shown_lines;
-  for (const LinePair& pair : pairs) {
-    for (const KernelLine* const line : {pair.one, pair.other}) {
-      if (line != nullptr) shown_lines.push_back(line);
-    }
-  }
-  std::vector<const LineRatio*> ratios = ratios_of(shown_lines);
-  std::erase_if(ratios, [](const LineRatio* ratio) { return ratio->denominator[0] == kExecuted; });
-  for (const LineRatio* const ratio : ratios) columns.push_back(right(ratio->title, ratio->unit));
-  columns.push_back(left("line"));
-  columns.push_back(left("source"));
-  std::vector<std::vector<std::string>> cells;
-  for (const LinePair& pair : pairs) {
-    const auto change = [&pair](const auto& text) {
-      return change_text(pair, pair.one == nullptr ? "" : text(*pair.one),
-                         pair.other == nullptr ? "" : text(*pair.other));
-    };
-    std::vector<std::string> row = {
-        change([](const KernelLine& line) { return share_text(line.share); }),
-        change([](const KernelLine& line) { return counter_text(".sum", line.counter(kExecuted)); })};
-    for (const LineRatio* const ratio : ratios) {
-      row.push_back(change([ratio](const KernelLine& line) { return ratio_text(ratio_of(line, *ratio)); }));
-    }
-    const KernelLine& shown = pair.other == nullptr ? *pair.one : *pair.other;
-    const char* const mark = pair.one == nullptr ? "+ " : pair.other == nullptr ? "- " : "  ";
-    row.push_back(mark + short_place(pair.other == nullptr ? one.lines : other.lines, shown));
-    row.push_back(short_source(shown.text));
-    cells.push_back(std::move(row));
-  }
-  ReportSection& section =
-      report.section(fmt::format("lines that differ from {} to {}: {} of {}; - only in {}, + only in {}", one.label,
-                                 other.label, cells.size(), all, one.label, other.label));
-  if (!cells.empty()) section.table(std::move(columns), std::move(cells), kLinesIndent);
-}
-
-ordered_json line_differences_json(const KernelLines& one, const KernelLines& other) {
-  const auto index = [](const KernelLines& kernel, const KernelLine* line) {
-    return line == nullptr ? ordered_json() : ordered_json(line - kernel.lines.data());
-  };
-  std::size_t all = 0;
-  ordered_json list = ordered_json::array();
-  for (const LinePair& pair : differing(one, other, all)) {
-    list.push_back({{"first", index(one, pair.one)}, {"other", index(other, pair.other)}});
-  }
-  return list;
-}
 
 ordered_json kernel_lines_json(const KernelLines& lines) {
   ordered_json list = ordered_json::array();
@@ -382,6 +258,7 @@ ordered_json kernel_lines_json(const KernelLines& lines) {
                     {"source", line.text},
                     {"instructions", line.instructions},
                     {"share", line.share},
+                    {"figures", figures_json(line.counters)},
                     {"counters", line.counters}});
   }
   ordered_json code = ordered_json::array();
@@ -392,7 +269,12 @@ ordered_json kernel_lines_json(const KernelLines& lines) {
     code.push_back({{"ptx_line", one.ptx_line},
                     {"opcode", one.opcode},
                     {"places", std::move(places)},
+                    {"figures", figures_json(one.counters)},
                     {"counters", one.counters}});
+  }
+  ordered_json columns = ordered_json::array();
+  for (const LineColumn& column : line_columns()) {
+    columns.push_back({{"title", column.title}, {"unit", column.unit}, {"is_ratio", !column.divided_by.empty()}});
   }
   ordered_json sources = ordered_json::object();
   for (const auto& [file, text] : lines.sources) sources[file] = text;
@@ -400,6 +282,7 @@ ordered_json kernel_lines_json(const KernelLines& lines) {
           {"bound_by", lines.bound_by.empty() ? ordered_json() : ordered_json(lines.bound_by)},
           {"launches", lines.figures.launches},
           {"left_out", lines.figures.left_out},
+          {"columns", std::move(columns)},
           {"lines", std::move(list)},
           {"instructions", std::move(code)},
           {"sources", std::move(sources)}};

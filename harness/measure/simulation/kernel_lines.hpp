@@ -1,9 +1,10 @@
-// The counts of kernels by line of their source: which line costs what, and how two builds or stages differ by line.
+// The counts of kernels by line of their source: which line costs what.
 #pragma once
 
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,22 @@
 #include "support/report.hpp"
 
 namespace convladder {
+
+/// A figure of a line or an instruction, in a column of tables and pages: a sum of counters, or the ratio of two.
+struct LineColumn {
+  const char* title;
+  const char* unit;
+  std::vector<const char*> counters;  ///< by Nsight Compute's names, added up
+  std::vector<const char*> divided_by = {};
+  bool in_text = true;  ///< otherwise only pages show it
+
+  /// None where there is nothing to divide by, or a sum of nothing.
+  std::optional<double> of(const std::map<std::string, double>& counters_of_line) const;
+  /// The figure for people; empty for none.
+  std::string text_of(const std::map<std::string, double>& counters_of_line) const;
+};
+/// All of them; the first counts executions.
+std::span<const LineColumn> line_columns();
 
 /// A line of the source, with the instructions that were made of it.
 struct KernelLine {
@@ -22,7 +39,10 @@ struct KernelLine {
   std::map<std::string, double> counters;  ///< sums over these, by Nsight Compute's names
   double share = 0;                        ///< of the predicted time, 0 to 1: of what the kernel's time is bound by
 
-  double counter(const std::string& name) const;
+  /// The times that a warp has executed one of its instructions.
+  double executed() const { return line_columns().front().of(counters).value_or(0); }
+  /// "12.3 %"; empty for none.
+  std::string share_text() const;
   /// "fill.cu:12"; "no line" where nothing is known.
   std::string place() const;
 };
@@ -34,12 +54,9 @@ struct KernelLines {
   std::map<std::string, std::vector<std::string>> sources;  ///< by base name: the text of each file that could be read
   simulated::KernelFigures figures;
 
-  double sum(const std::string& counter) const;
-};
-
-struct LabelledLines {
-  std::string label;  ///< "A"
-  const KernelLines& lines;
+  double executed() const;
+  /// The file that all lines are in that have counts; empty if they are in several, or in none.
+  std::string only_file() const;
 };
 
 /// Sums the instructions up by the line that they were written at, or, of inlined code of the toolkit, where that was
@@ -47,18 +64,32 @@ struct LabelledLines {
 KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigures& figures, const GpuFacts& gpu,
                          const std::string& beside = {});
 
+/// A table of lines: a share of the time, those of the columns of text that any of them has, the line and its source.
+class LineTable {
+ public:
+  explicit LineTable(const std::vector<const KernelLine*>& lines);
+
+  /// Adds a row. `text(figure)` is the cell for a function that gives a line's figure as text.
+  template <typename Text>
+  void add(const Text& text, const std::string& place, const std::string& source) {
+    std::vector<std::string> row = {text([](const KernelLine& line) { return line.share_text(); })};
+    for (const LineColumn* const column : columns_) {
+      row.push_back(text([column](const KernelLine& line) { return column->text_of(line.counters); }));
+    }
+    finish(std::move(row), place, source);
+  }
+  void add_to(ReportSection& section);
+
+ private:
+  void finish(std::vector<std::string> row, const std::string& place, const std::string& source);
+
+  std::vector<const LineColumn*> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
 /// Adds the lines with the largest shares, with their source.
 void add_lines(Report& report, const KernelLines& lines);
-/// Adds the lines that differ between two kernels, those with the largest difference first. Lines are the same where
-/// their text is, in the order of the files.
-void add_line_differences(Report& report, const LabelledLines& one, const LabelledLines& other);
-/// These lines as pairs of indices into the lines of both, null where one lacks the line.
-nlohmann::ordered_json line_differences_json(const KernelLines& one, const KernelLines& other);
 
 nlohmann::ordered_json kernel_lines_json(const KernelLines& lines);
-
-/// The pairs of equal lines of two texts, as indices, in order: a longest common subsequence.
-std::vector<std::pair<std::size_t, std::size_t>> common_lines(const std::vector<std::string>& one,
-                                                              const std::vector<std::string>& other);
 
 }  // namespace convladder

@@ -140,7 +140,7 @@ void add_orders(Report& report, const ProgramReport& program) {
   simulated::OrdersTried all;
   for (const ProcessReport& process : program.processes) {
     for (const stand_in::KernelSum& kernel : process.kernels) {
-      if (kernel.orders.launches == 0) continue;
+      if (kernel.orders.empty()) continue;
       kernels[shown_kernel(names, kernel.name, kernel.configuration)] += kernel.orders;
       all += kernel.orders;
     }
@@ -149,6 +149,7 @@ void add_orders(Report& report, const ProgramReport& program) {
       wanted.count == 1 ? fmt::format("seed {}", wanted.first_seed)
                         : fmt::format("seeds {} to {}", wanted.first_seed, wanted.first_seed + wanted.count - 1);
   ReportSection& section = report.section(fmt::format("other orders of the work, {}", seeds));
+  if (all.empty()) return section.paragraph("nothing was launched", "  ");
   section.paragraph(
       fmt::format("{} of {}: {}, in {}", plural(all.launches, "launch", "launches"), plural(kernels.size(), "kernel"),
                   simulated::to_text(all), time_text(all.seconds * 1e9)),

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "harness/measure/simulation/line_differences.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "support/printable.hpp"
 

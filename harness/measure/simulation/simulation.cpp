@@ -196,7 +196,6 @@ SimulationReport run_simulation(const ptx::Module& module, const ptx::Kernel& ke
   report.printed = device.take_printed();
   report.findings = device.take_findings();
   for (const auto& [name, tried] : device.take_orders_tried()) report.orders += tried;
-  for (const auto& [name, reason] : device.take_orders_not_tried()) report.orders_not_tried = reason;
   report.buffers = buffers.contents();
   for (const ReadContent& wanted : variables) {
     report.buffers.push_back(read_variable(device, module, wanted, inputs));

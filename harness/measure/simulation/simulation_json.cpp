@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
+#include "harness/measure/simulation/line_differences.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/stand_in/report/report_json.hpp"
 #include "support/json_text.hpp"
@@ -33,11 +34,6 @@ ordered_json list_of(const Elements& elements, const One& one) {
 }
 
 ordered_json sizes_of(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
-
-/// The outcome of other orders of launches; null if none were tried.
-ordered_json orders_json(const simulated::OrdersTried& tried) {
-  return tried.launches > 0 ? stand_in::orders_json(tried) : ordered_json();
-}
 
 /// A number; null if it is not finite.
 ordered_json element_json(ElementType type, const std::byte* bytes) {
@@ -99,7 +95,7 @@ ordered_json to_json(const SimulationReport& report) {
           {"counters", std::move(counters)},
           {"printed", text_or_null(report.printed)},
           {"findings", list_of(report.findings, stand_in::finding_json)},
-          {"orders", orders_json(report.orders)},
+          {"orders", stand_in::orders_json(report.orders)},
           {"fault", text_or_null(report.fault)},
           {"stopped", text_or_null(report.stopped)},
           {"expectations", list_of(report.expectations, expectation_json)},
@@ -182,7 +178,7 @@ ordered_json process_json(const ProgramReport& report, const stand_in::ProcessRe
                          {"counters", one.counters},
                          {"blocks", one.blocks},
                          {"blocks_run", one.blocks_run}};
-    if (one.orders.launches > 0) json["orders"] = stand_in::orders_json(one.orders);
+    if (!one.orders.empty()) json["orders"] = stand_in::orders_json(one.orders);
     if (!one.figures.empty()) {
       json["lines"] = kernel_lines_json(kernel_lines(one.full_name(), one.figures, *find_gpu(report.settings.gpu)));
     }
@@ -248,7 +244,7 @@ ordered_json checked_case_json(const CheckedCase& checked) {
           {"largest_error", or_null(checked.largest_error)},
           {"tolerance", checked.largest_error ? ordered_json(checked.tolerance) : ordered_json()},
           {"findings", list_of(checked.findings, stand_in::finding_json)},
-          {"orders", orders_json(checked.orders)}};
+          {"orders", stand_in::orders_json(checked.orders)}};
 }
 
 }  // namespace

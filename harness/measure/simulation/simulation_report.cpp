@@ -82,15 +82,9 @@ std::string finding_lines(const SimulationReport& report) {
 
 /// The outcome of other orders, in a line; empty if nobody asked.
 std::string orders_line(const SimulationReport& report) {
-  std::string line;
-  if (report.orders.launches > 0) {
-    line =
-        fmt::format("orders: {}, in {}\n", simulated::to_text(report.orders), time_text(report.orders.seconds * 1e9));
-  }
-  if (!report.orders_not_tried.empty()) {
-    line += fmt::format("orders: other orders were not tried, or not all: {}\n", printable(report.orders_not_tried));
-  }
-  return line;
+  if (report.orders.empty()) return {};
+  const std::string took = report.orders.launches > 0 ? ", in " + time_text(report.orders.seconds * 1e9) : "";
+  return fmt::format("orders: {}{}\n", printable(simulated::to_text(report.orders)), took);
 }
 
 void add_counters(Report& report, const std::vector<KernelCounters>& launches) {

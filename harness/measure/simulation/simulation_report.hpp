@@ -8,8 +8,8 @@
 
 #include "devices/device.hpp"
 #include "harness/measure/simulation/kernel_lines.hpp"
-#include "simulator/device/other_orders.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 #include "support/element_type.hpp"
 #include "support/report.hpp"
 
@@ -52,8 +52,7 @@ struct SimulationReport {
   bool is_counted = true;  ///< whether there are counters
   std::vector<KernelCounters> counters;
   std::vector<simulated::Finding> findings;
-  simulated::OrdersTried orders{};  ///< what other orders of the launch, and of those by it, have come to
-  std::string orders_not_tried{};   ///< why there were none, or not all; empty: they were, or nobody asked
+  simulated::OrdersTried orders{};  ///< of the launch, and of those by it
   std::string fault;                ///< what ended the kernel, empty if it ran to its end
   std::string stopped;  ///< the limit that ended the kernel early, with all else as it was then; empty without one
   std::vector<ExpectationOutcome> expectations;

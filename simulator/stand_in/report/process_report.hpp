@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "simulator/counters/instruction_figures.hpp"
-#include "simulator/device/other_orders.hpp"
 #include "simulator/stand_in/report/host_place.hpp"
 #include "simulator/stand_in/timeline.hpp"
 #include "simulator/state/finding.hpp"
+#include "simulator/state/orders_tried.hpp"
 
 namespace convladder::stand_in {
 

@@ -104,8 +104,10 @@ struct adl_serializer<stand_in::ReportedFinding> {
 namespace convladder::stand_in {
 
 ordered_json orders_json(const simulated::OrdersTried& tried) {
+  if (tried.empty()) return nullptr;
   ordered_json json;
   add_fields(json, tried);
+  if (tried.not_tried.empty()) json["not_tried"] = nullptr;
   return json;
 }
 

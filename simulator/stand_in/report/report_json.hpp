@@ -12,7 +12,7 @@ namespace convladder::stand_in {
 
 /// All fields of Finding by their names; the kernel's name as written, block and thread as [x, y, z].
 nlohmann::ordered_json finding_json(simulated::Finding finding);
-/// All fields of OrdersTried by their names.
+/// All fields of OrdersTried by their names; null if nobody asked for other orders.
 nlohmann::ordered_json orders_json(const simulated::OrdersTried& tried);
 /// Reads the JSON of a finding. Throws nlohmann::ordered_json::exception for anything else.
 simulated::Finding read_finding(const nlohmann::ordered_json& json);
