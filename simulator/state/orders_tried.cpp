@@ -26,15 +26,15 @@ std::string counts_text(const OrdersTried& tried) {
   if (tried.is_deterministic()) return "deterministic over " + all;
   std::string text;
   if (tried.differing > 0) {
-    text = fmt::format("{} of {} give other results", tried.differing, all);
+    text = fmt::format("{} of {} {} other results", tried.differing, all, tried.differing == 1 ? "gives" : "give");
     if (tried.sums_only == tried.differing) text += ", by sums of atomics in another order only";
     if (tried.sums_only > 0 && tried.sums_only < tried.differing) {
       text += fmt::format(", {} of them by sums of atomics in another order only", tried.sums_only);
     }
   }
   if (tried.failing == 0) return text;
-  return text.empty() ? fmt::format("{} of {} fail", tried.failing, all)
-                      : fmt::format("{}; {} fail", text, tried.failing);
+  return text.empty() ? fmt::format("{} of {} {}", tried.failing, all, tried.failing == 1 ? "fails" : "fail")
+                      : fmt::format("{}; {} {}", text, tried.failing, tried.failing == 1 ? "fails" : "fail");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct OrdersTried {
   std::uint64_t sums_only = 0;  ///< of the differing ones: only floating-point sums by atomics in another order
   std::uint64_t complete = 0;   ///< launches of which every order with one interruption was tried
   double seconds = 0;           ///< the host's time for all of it
-  std::string not_tried;  ///< why there were no other orders of some launch, or not all of them; empty: there were
+  std::string not_tried{};  ///< why there were no other orders of some launch, or not all of them; empty: there were
 
   bool is_deterministic() const { return differing == 0 && failing == 0; }
   /// Whether nobody asked for other orders, or nothing was launched.

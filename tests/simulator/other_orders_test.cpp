@@ -19,7 +19,6 @@ using testing::HasSubstr;
 
 struct Tried {
   OrdersTried orders;
-  std::string not_tried;
   std::vector<Finding> findings;
 };
 
@@ -32,9 +31,7 @@ std::optional<Tried> tried(const MarkedKernel& marked, SchedulesWanted wanted) {
   SimulatedDevice device(options);
   if (!run_marked(device, marked)) return std::nullopt;
   const auto orders = device.take_orders_tried();
-  const auto reasons = device.take_orders_not_tried();
-  return Tried{orders.empty() ? OrdersTried() : orders.begin()->second,
-               reasons.empty() ? std::string() : reasons.begin()->second, device.take_findings()};
+  return Tried{orders.empty() ? OrdersTried() : orders.begin()->second, device.take_findings()};
 }
 
 MarkedKernel unsteady(const std::string& name) {
@@ -61,7 +58,7 @@ TEST_P(UnsteadyKernel, IsFoundByOtherOrdersAtItsLines) {
   constexpr SchedulesWanted kWanted{.count = 200, .first_seed = 1};
   const auto found = tried(GetParam(), kWanted);
   if (!found) GTEST_SKIP() << "no nvcc in this build";
-  EXPECT_EQ(found->not_tried, "");
+  EXPECT_EQ(found->orders.not_tried, "");
   EXPECT_EQ(found->orders.orders, kWanted.count);
   EXPECT_FALSE(found->orders.is_deterministic());
   EXPECT_FALSE(found->findings.empty());
@@ -109,7 +106,7 @@ class SteadyKernel : public testing::TestWithParam<MarkedKernel> {};
 TEST_P(SteadyKernel, EndsInEveryOrder) {
   const auto found = tried(GetParam(), {.count = 100, .first_seed = 1});
   if (!found) GTEST_SKIP() << "no nvcc in this build";
-  EXPECT_EQ(found->not_tried, "");
+  EXPECT_EQ(found->orders.not_tried, "");
   EXPECT_EQ(found->orders.failing, 0U);
   const bool may_differ = kRightInAnyOrder.contains(GetParam().name);
   EXPECT_EQ(found->orders.differing > 0, may_differ);
@@ -147,6 +144,23 @@ TEST(OtherOrders, OfAUsualSeedAreTheUsualOrder) {
     EXPECT_TRUE(found->orders.is_deterministic()) << kernel.name;
     EXPECT_TRUE(found->findings.empty()) << kernel.name;
   }
+}
+
+TEST(OtherOrders, SayWhatTheyHaveComeTo) {
+  EXPECT_EQ(to_text({.launches = 1, .orders = 100}), "deterministic over 100 schedules");
+  EXPECT_EQ(to_text({.launches = 2, .orders = 40}), "deterministic over 20 schedules of each launch");
+  EXPECT_EQ(to_text({.launches = 1, .orders = 1, .failing = 1}), "1 of 1 schedule fails");
+  EXPECT_EQ(to_text({.launches = 1, .orders = 9, .differing = 4, .failing = 2, .sums_only = 1}),
+            "4 of 9 schedules give other results, 1 of them by sums of atomics in another order only; 2 fail");
+  EXPECT_EQ(to_text({.not_tried = "why"}), "other orders were not tried: why");
+  EXPECT_EQ(to_text({.launches = 1, .orders = 3, .not_tried = "why"}),
+            "deterministic over 3 schedules; not all were tried: why");
+  OrdersTried sum{.launches = 1, .orders = 3};
+  sum += {.launches = 1, .orders = 4, .differing = 2, .not_tried = "why"};
+  EXPECT_EQ(sum.launches, 2U);
+  EXPECT_EQ(sum.orders, 7U);
+  EXPECT_EQ(sum.differing, 2U);
+  EXPECT_EQ(sum.not_tried, "why");
 }
 
 TEST(OtherOrders, AreAllTriedOfAFewPoints) {
