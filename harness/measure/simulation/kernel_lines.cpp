@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
@@ -192,10 +193,13 @@ KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigur
   return all;
 }
 
-LineTable::LineTable(const std::vector<const KernelLine*>& lines) {
+LineTable::LineTable(const std::vector<const KernelLine*>& lines, bool leaves_out_equal) {
   for (const LineColumn& column : line_columns()) {
-    const auto has = [&column](const KernelLine* line) { return column.of(line->counters).has_value(); };
-    if (column.in_text && std::ranges::any_of(lines, has)) columns_.push_back(&column);
+    std::set<std::string> texts;
+    for (const KernelLine* const line : lines) texts.insert(column.text_of(line->counters));
+    const bool is_equal = leaves_out_equal && !column.divided_by.empty() && texts.size() == 1;
+    texts.erase("");
+    if (column.in_text && !texts.empty() && !is_equal) columns_.push_back(&column);
   }
 }
 

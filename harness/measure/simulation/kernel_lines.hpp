@@ -67,7 +67,8 @@ KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigur
 /// A table of lines: a share of the time, those of the columns of text that any of them has, the line and its source.
 class LineTable {
  public:
-  explicit LineTable(const std::vector<const KernelLine*>& lines);
+  /// With `leaves_out_equal`, without ratios that are the same for all lines.
+  explicit LineTable(const std::vector<const KernelLine*>& lines, bool leaves_out_equal = false);
 
   /// Adds a row. `text(figure)` is the cell for a function that gives a line's figure as text.
   template <typename Text>

@@ -130,7 +130,7 @@ void add_line_differences(Report& report, const LabelledLines& one, const Labell
     }
   }
   const bool has_one_file = !one.lines.only_file().empty() && !other.lines.only_file().empty();
-  LineTable table(all_lines);
+  LineTable table(all_lines, true);
   for (const LinePair& pair : pairs) {
     const KernelLine& shown = pair.other == nullptr ? *pair.one : *pair.other;
     const char* const mark = pair.one == nullptr ? "+ " : pair.other == nullptr ? "- " : "  ";
