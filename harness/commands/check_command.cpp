@@ -11,6 +11,7 @@
 
 #include "devices/ptx_images.hpp"
 #include "harness/commands/case_filter.hpp"
+#include "harness/commands/check_selection.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
@@ -34,14 +35,7 @@ namespace {
 
 /// The command line, not checked yet.
 struct CheckArguments {
-  std::string ladder;  ///< a folder, or a problem's name
-  std::vector<std::string> problems;
-  std::vector<std::string> sizes;
-  std::vector<std::string> variants;
-  std::vector<std::string> networks;
-  std::vector<std::string> layers;
-  std::vector<std::string> shapes;
-  std::vector<std::string> batches;
+  CheckSelection selection;
   std::string checkers = "all";
   simulated::SchedulesWanted schedules;
   std::string tensor_cores = simulated::kTensorCoreNames[0];
@@ -49,8 +43,6 @@ struct CheckArguments {
   bool dry_run = false;
   Printed printed;
 };
-
-constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more images show the same
 
 constexpr const char* kCheckFooter = R"(examples:
   convladder check                                    every CUDA kernel of ours, every layer, batches 1 and 3
@@ -64,102 +56,6 @@ constexpr const char* kCheckFooter = R"(examples:
 
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
 3 bad input: one line says what)";
-
-/// Sizes with tail tiles, strides, padding and groups, which the networks' layers do not have together.
-constexpr const char* kAwkwardSizes[] = {"C3H31W29M7K3S3P2", "C8H20W23M12K3S2P1G2", "C2H17W19M5K1S2",
-                                         "C3H43W35M6K11S4"};
-
-/// Whether a problem that nobody named has anything to check: a CUDA variant and, in the named networks, a layer.
-bool is_there(const CheckArguments& arguments, const Problem& problem) {
-  const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
-  if (std::ranges::none_of(problem.variants(), is_cuda)) return false;
-  return arguments.networks.empty() || std::ranges::any_of(arguments.networks, [&](const std::string& name) {
-           return !problem_layers(find_network(name), problem).empty();
-         });
-}
-
-/// The problems to check: all of them, unless some are named. Variants, layers or sizes named alone mean convolutions.
-std::vector<std::string> problems_of(const CheckArguments& arguments) {
-  if (!arguments.problems.empty()) return arguments.problems;
-  if (!arguments.variants.empty() || !arguments.layers.empty() || !arguments.shapes.empty() ||
-      !arguments.sizes.empty()) {
-    return {RunOptions().problem};
-  }
-  std::vector<std::string> all{RunOptions().problem};
-  for (const Problem* problem : registered_problems()) {
-    if (problem->name() != all.front() && is_there(arguments, *problem)) all.emplace_back(problem->name());
-  }
-  return all;
-}
-
-/// The options for the CUDA stages of a folder, on its counted sizes. Throws UserError for options that make no
-/// sense for a folder.
-RunOptions options_of_folder(const CheckArguments& arguments, RunOptions options) {
-  for (const auto& [name, given] :
-       {std::pair("--problem", !arguments.problems.empty()), std::pair("--network", !arguments.networks.empty()),
-        std::pair("--layer", !arguments.layers.empty()), std::pair("--shape", !arguments.shapes.empty()),
-        std::pair("--batch", !arguments.batches.empty())}) {
-    if (given) throw UserError(fmt::format("{}: not of a folder, whose sizes --size names", name));
-  }
-  options.families = {"cuda"};
-  options.devices = {"simulated"};
-  options.sizes = arguments.sizes;
-  options.variants = arguments.variants;
-  const auto is_cuda = [](const ProblemVariant& variant) { return variant.info.family == "cuda"; };
-  if (std::ranges::none_of(problem_of(options).variants(), is_cuda)) {
-    throw UserError(
-        fmt::format("{}: no CUDA stage: the checkers are the simulated device's", printable(options.ladder)));
-  }
-  return options;
-}
-
-RunOptions options_of(const CheckArguments& arguments, const std::string& problem) {
-  RunOptions options;
-  options.families = {"cuda"};
-  options.devices = {"simulated"};
-  options.problem = problem;
-  options.sizes = arguments.sizes;
-  options.variants = arguments.variants;
-  const Problem* const found = problem_named(problem);
-  if (found != nullptr && options.variants.empty()) {  // also those that leave an idea out
-    for (const ProblemVariant& registered : found->variants()) {
-      if (registered.info.family == "cuda") options.variants.emplace_back(registered.info.name);
-    }
-  }
-  options.networks = arguments.networks;
-  options.layers = arguments.layers;
-  for (const std::string& batch : arguments.batches) {
-    options.batches.push_back(parse_whole_number("--batch", batch, 1, kLargestCheckedBatch));
-  }
-  if (options.batches.empty()) options.batches = {1, 3};
-  for (const std::string& shape : arguments.shapes) options.shapes.push_back(parse_shape(shape));
-  const bool sizes_named = !options.shapes.empty() || !options.sizes.empty();
-  if (options.networks.empty() && options.layers.empty() && !sizes_named && found != nullptr) {
-    for (const Network* network : selected_networks({}, {})) {
-      if (!problem_layers(*network, *found).empty()) options.networks.push_back(network->name);
-    }
-    if (problem == RunOptions().problem) options.sizes.assign(std::begin(kAwkwardSizes), std::end(kAwkwardSizes));
-  }
-  return options;
-}
-
-/// The cases to check, each size once: layers of several networks may have the same one.
-std::vector<CaseGroup> groups_of(CheckArguments& arguments) {
-  if (!arguments.ladder.empty()) {
-    RunOptions options;
-    choose_ladder(options, arguments.ladder);
-    if (!options.ladder.empty()) return make_plan(options_of_folder(arguments, std::move(options)));
-    arguments.problems.push_back(options.problem);
-  }
-  std::vector<CaseGroup> groups;
-  for (const std::string& problem : problems_of(arguments)) {
-    for (CaseGroup& group : make_plan(options_of(arguments, problem))) {
-      const auto is_same = [&](const CaseGroup& other) { return other.work.shape == group.work.shape; };
-      if (std::ranges::none_of(groups, is_same)) groups.push_back(std::move(group));
-    }
-  }
-  return groups;
-}
 
 /// Shows the cases as they are checked, and counts.
 class Results {
@@ -239,19 +135,8 @@ class Results {
 };
 
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
-  check.add_option("LADDER", arguments.ladder, kLadderHelp);
-  add_list(check, "--problem", arguments.problems,
-           "only these problems, from 'convladder list': convolution, softmax, ...");
-  add_list(check, "--size", arguments.sizes, "sizes of the problem: C6H60W60K2S2, ...");
-  add_list(check, "--variant", arguments.variants, "names from 'convladder list'");
-  add_list(check, "--network", arguments.networks, "lenet28, alexnet, ..., or a network file");
-  add_list(check, "--layer", arguments.layers, "conv1, or lenet72.conv1");
-  add_list(check, "--batch", arguments.batches, "images per call (default 1,3)");
-  check
-      .add_option("--shape", arguments.shapes,
-                  "your own layer shape C,H,W,M,K[,stride[,padding]]; may be repeated (default: some with tails, "
-                  "strides, padding and groups)")
-      ->allow_extra_args(false);
+  check.add_option("LADDER", arguments.selection.ladder, kLadderHelp);
+  add_check_selection(check, arguments.selection);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
   add_schedule_options(check, arguments.schedules);
   check
@@ -272,7 +157,7 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
                                .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};
   check_printed(arguments.printed);
-  const std::vector<CaseGroup> groups = groups_of(arguments);
+  const std::vector<CaseGroup> groups = checked_groups(arguments.selection);
   const bool is_folder = groups.front().cases.front().variant.variant->compiled_stage() != nullptr;
   const std::string why =
       is_folder ? groups.front().cases.front().skipped : find_device_kind("simulated").unavailable();

@@ -5,21 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstring>
-#include <span>
 #include <string_view>
 
-#include "devices/cpu/cpu_facts.hpp"
 #include "simulator/execution/grid_shape.hpp"
-#include "simulator/state/device_runtime.hpp"
 
 namespace convladder::simulated {
 namespace {
-
-/// The most memory of a launch that is kept, up to three times, and compared; at most a part of what is available.
-constexpr std::uint64_t kMostComparedBytes = std::uint64_t{4} << 30;
-constexpr std::uint64_t kPartOfMemory = 6;
-constexpr std::size_t kMostDifferentWords = 1024;
 
 /// Time for one order, beyond which it is ended: so many times the usual one's, and at least some seconds.
 constexpr double kTimesUsual = 200;
@@ -37,83 +28,23 @@ std::string value_text(std::uint32_t bits, std::string_view opcode) {
   return fmt::format("0x{:08x}", bits);
 }
 
-std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(sizeof word, bytes.size() - at));
-  return word;
-}
-
 }  // namespace
 
 OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration,
                          const std::vector<std::uint64_t>& written)
-    : program_(program), memory_(memory), configuration_(std::move(configuration)) {
+    : program_(program), memory_(memory), configuration_(std::move(configuration)), kept_(memory, written) {
   configuration_.is_counted = false;
   configuration_.with_caches = false;
   configuration_.collect_findings = true;
-  std::uint64_t bytes = 0;
-  for (const std::uint64_t begin : written) bytes += memory_.find(begin)->end - begin;
-  const std::uint64_t most = std::min<std::uint64_t>(kMostComparedBytes, available_memory_bytes() / kPartOfMemory);
-  if (bytes > most) {
-    not_tried_ = fmt::format("it may write {} MiB, and at most {} are compared here", bytes >> 20, most >> 20);
-    return;
-  }
-  for (const std::uint64_t begin : written) {
-    const std::byte* const at = memory_.host(begin);
-    const Allocation& allocation = *memory_.find(begin);
-    pieces_.push_back({begin, allocation.label, {at, at + (allocation.end - begin)}});
-  }
-}
-
-void OtherOrders::restore(std::vector<std::byte> Piece::*content) {
-  for (const Piece& piece : pieces_) {
-    const std::vector<std::byte>& wanted = piece.*content;
-    std::byte* const at = memory_.host(piece.begin);
-    // The host may have mapped some of it for reading only.
-    if (std::memcmp(at, wanted.data(), wanted.size()) != 0) std::ranges::copy(wanted, at);
-  }
 }
 
 LaunchResult OtherOrders::run(Schedule& schedule, AccessObserver* observer) {
-  restore(&Piece::before);
+  kept_.restore(LaunchMemory::before);
   LaunchConfiguration configuration = configuration_;
   configuration.schedule = &schedule;
-  DeviceRuntime runtime;
-  if (configuration_.runtime != nullptr) {
-    runtime.host = configuration_.runtime->host;
-    runtime.depth = configuration_.runtime->depth;
-    configuration.runtime = &runtime;
-  }
   MakeObservers make;
   if (observer != nullptr) make = [observer](FindingLog& /*findings*/) { return std::vector{observer}; };
-  const LaunchResult result = simulated::execute(program_, memory_, configuration, make);
-  for (const auto& [address, bytes] : runtime.buffers) memory_.free(address);  // of launches that this order asked for
-  return result;
-}
-
-void OtherOrders::keep(std::vector<std::byte> Piece::*content) {
-  for (Piece& piece : pieces_) {
-    const std::byte* const at = memory_.host(piece.begin);
-    (piece.*content).assign(at, at + piece.before.size());
-  }
-}
-
-std::optional<OtherOrders::Difference> OtherOrders::difference_to(std::vector<std::byte> Piece::*content) const {
-  std::optional<Difference> found;
-  for (const Piece& piece : pieces_) {
-    const std::vector<std::byte>& other = piece.*content;
-    const std::span<const std::byte> now(memory_.host(piece.begin), other.size());
-    if (std::memcmp(now.data(), other.data(), other.size()) == 0) continue;
-    if (!found) found.emplace();
-    std::uint64_t& differ = found->of_piece[&piece];
-    for (std::size_t at = 0; at < other.size(); at += 4) {
-      const std::uint64_t before = differ;
-      for (std::size_t i = at; i < std::min(at + 4, other.size()); ++i) differ += now[i] != other[i] ? 1 : 0;
-      if (differ == before || found->words.size() >= kMostDifferentWords) continue;
-      found->words.push_back({&piece, piece.begin + at, word_at(now, at)});
-    }
-  }
-  return found;
+  return run_again(program_, memory_, configuration, make);
 }
 
 /// The difference that is left where floating-point sums of atomics are the same in any order.
@@ -122,13 +53,13 @@ std::optional<OtherOrders::Difference> OtherOrders::difference_of_bits(std::uint
     Schedule in_order;
     in_order.add_bits();
     static_cast<void>(run(in_order));
-    keep(&Piece::of_bits);
+    kept_.keep(LaunchMemory::of_bits);
     has_bits_ = true;
   }
   Schedule by_seed(seed, work_);
   by_seed.add_bits();
   static_cast<void>(run(by_seed));
-  return difference_to(&Piece::of_bits);
+  return kept_.difference_to(LaunchMemory::of_bits);
 }
 
 Finding OtherOrders::finding_at(const LastWrite& write) const {
@@ -155,10 +86,11 @@ std::string OtherOrders::place_text(const LastWrite& write) const {
 /// Finds the lines where the two orders part. Runs the launch some times more.
 Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
                              const std::optional<Difference>& of_bits) {
-  const DifferentWord* word = &difference.words.front();
+  const LaunchMemory::DifferentWord* word = &difference.words.front();
   if (of_bits) {  // a word that sums do not explain
-    const auto is_left = [&](const DifferentWord& one) {
-      return std::ranges::find(of_bits->words, one.address, &DifferentWord::address) != of_bits->words.end();
+    const auto is_left = [&](const LaunchMemory::DifferentWord& one) {
+      return std::ranges::find(of_bits->words, one.address, &LaunchMemory::DifferentWord::address) !=
+             of_bits->words.end();
     };
     const auto left = std::ranges::find_if(difference.words, is_left);
     if (left != difference.words.end()) word = &*left;
@@ -177,7 +109,7 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
   const std::string where = fmt::format(
       "the results depend on the order of the work: with seed {}, {} of {} bytes of '{}' are not those of "
       "the usual order, the first at offset {}",
-      seed, difference.of_piece.at(word->piece), word->piece->after.size(), label, offset);
+      seed, difference.of_piece.at(word->piece), word->piece->contents[LaunchMemory::after].size(), label, offset);
   Finding finding;
   const bool same_writer = last.instruction == last_usual.instruction && last.by == last_usual.by;
   const auto read = std::ranges::find(other.differing(), last.by, &ReadSeen::by);
@@ -208,7 +140,8 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
     if (finding.kernel.empty()) finding.kernel = program_.kernel->name;
     finding.checker = Checker::order;
     const std::string value = value_text(word->bits, finding.opcode);
-    const std::string usual_value = value_text(word_at(word->piece->after, offset), finding.opcode);
+    const std::string usual_value =
+        value_text(word_at(word->piece->contents[LaunchMemory::after], offset), finding.opcode);
     if (last.instruction < 0) {
       finding.problem = fmt::format("{}: nobody writes it, and it stays {}; in the usual order this line writes {}",
                                     where, value, usual_value);
@@ -232,12 +165,61 @@ Finding OtherOrders::explain(std::uint64_t seed, const Difference& difference,
   return finding;
 }
 
+LaunchResult OtherOrders::run_usual_order() {
+  const auto begin = std::chrono::steady_clock::now();
+  Schedule in_order;
+  LaunchResult result = run(in_order);
+  work_ = {in_order.points(), configuration_.grid.count(),
+           static_cast<unsigned>((configuration_.block.count() + kLanes - 1) / kLanes)};
+  most_seconds_ = std::max(kLeastSeconds, kTimesUsual * seconds_from(begin));
+  return result;
+}
+
+std::optional<std::uint64_t> OtherOrders::first_other(const SchedulesWanted& wanted, const LaunchResult& usual) {
+  if (!kept_.why_not_kept().empty()) return std::nullopt;
+  kept_.keep(LaunchMemory::after);
+  const std::vector<Finding> usual_findings = usual.findings.findings();
+  const auto is_other = [&](std::uint64_t seed, const LaunchResult& result) {
+    if (!result.stopped.empty()) return true;
+    for (const Finding& finding : result.findings.findings()) {
+      const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
+      if (std::ranges::none_of(usual_findings, same)) return true;
+    }
+    return kept_.difference_to(LaunchMemory::after) && difference_of_bits(seed);
+  };
+  std::optional<std::uint64_t> first;
+  static_cast<void>(run_usual_order());
+  const LaunchWatch watch = configuration_.limits.watch;
+  for (std::uint64_t done = 0; done < wanted.count && !first; ++done) {
+    const auto began = std::chrono::steady_clock::now();
+    bool is_interrupted = false;
+    configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) -> std::string {
+      std::string reason = watch ? watch({done, wanted.count, progress.operations, "orders"}) : std::string();
+      is_interrupted = !reason.empty();
+      if (reason.empty() && seconds_from(began) > most_seconds_) reason = fmt::format("after {:.0f} s", most_seconds_);
+      return reason;
+    };
+    Schedule schedule(wanted.first_seed + done, work_);
+    const LaunchResult result = run(schedule);
+    if (is_interrupted) break;
+    if (is_other(wanted.first_seed + done, result)) first = wanted.first_seed + done;
+  }
+  configuration_.limits.watch = watch;
+  kept_.restore(LaunchMemory::after);
+  return first;
+}
+
+void OtherOrders::leave_as(std::uint64_t seed) {
+  Schedule by_seed(seed, work_);
+  static_cast<void>(run(by_seed));
+}
+
 OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchResult& usual) {
   OrdersOutcome outcome;
-  outcome.tried.not_tried = not_tried_;
-  if (!not_tried_.empty()) return outcome;
+  outcome.tried.not_tried = kept_.why_not_kept();
+  if (!outcome.tried.not_tried.empty()) return outcome;
   const auto begin = std::chrono::steady_clock::now();
-  keep(&Piece::after);
+  kept_.keep(LaunchMemory::after);
   const std::vector<Finding> usual_findings = usual.findings.findings();
   std::vector<Finding> told;  // without the seed in their texts
   std::optional<Finding> explained;
@@ -256,7 +238,7 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
       ++outcome.tried.failing;
       return;
     }
-    const auto found = difference_to(&Piece::after);
+    const auto found = kept_.difference_to(LaunchMemory::after);
     if (!found) return;
     ++outcome.tried.differing;
     const auto of_bits = difference_of_bits(seed);
@@ -265,14 +247,8 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
     if (!explained || is_worse) explained = explain(seed, *found, of_bits);
   };
 
-  Schedule in_order;
-  LaunchResult first = run(in_order);
-  const double usual_seconds = seconds_from(begin);
-  work_ = {in_order.points(), configuration_.grid.count(),
-           static_cast<unsigned>((configuration_.block.count() + kLanes - 1) / kLanes)};
-  look_at(0, first);
+  look_at(0, run_usual_order());
   outcome.tried.orders = outcome.tried.differing + outcome.tried.failing;  // it counts where it is not as before
-  const double most_seconds = std::max(kLeastSeconds, kTimesUsual * usual_seconds);
   std::uint64_t stopped = 0;
   std::string why_stopped;
   const LaunchWatch watch = configuration_.limits.watch;
@@ -283,7 +259,7 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
     configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) {
       if (watch) interrupted = watch({done, wanted.count, progress.operations, "orders"});
       if (!interrupted.empty()) return interrupted;
-      return seconds_from(began) > most_seconds ? fmt::format("after {:.0f} s", most_seconds) : std::string();
+      return seconds_from(began) > most_seconds_ ? fmt::format("after {:.0f} s", most_seconds_) : std::string();
     };
     Schedule schedule(seed, work_);
     const LaunchResult result = run(schedule);
@@ -309,7 +285,7 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
   outcome.tried.launches = 1;
   const std::uint64_t orders = orders_with_one_interruption(work_);
   outcome.tried.complete = orders > 0 && wanted.count / 2 >= orders ? 1 : 0;
-  restore(&Piece::after);
+  kept_.restore(LaunchMemory::after);
   outcome.tried.seconds = seconds_from(begin);
   return outcome;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simulator/checkers/order_recorder.hpp"
+#include "simulator/device/launch_memory.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
 #include "simulator/state/finding.hpp"
@@ -33,30 +34,17 @@ class OtherOrders {
   /// To be called when the launch has run, with its result. Memory is afterwards as the launch has left it.
   OrdersOutcome try_them(const SchedulesWanted& wanted, const LaunchResult& usual);
 
- private:
-  struct Piece {
-    std::uint64_t begin = 0;
-    std::string label;  ///< of the allocation
-    std::vector<std::byte> before{};
-    std::vector<std::byte> after{};    ///< of the launch in its usual order
-    std::vector<std::byte> of_bits{};  ///< the same with sums of bits: see Schedule
-  };
-  /// A word of 4 bytes that is not as the usual order leaves it.
-  struct DifferentWord {
-    const Piece* piece = nullptr;
-    std::uint64_t address = 0;
-    std::uint32_t bits = 0;
-  };
-  struct Difference {
-    std::vector<DifferentWord> words;                ///< the first ones
-    std::map<const Piece*, std::uint64_t> of_piece;  ///< bytes in all
-  };
+  /// To be called as try_them: the seed of the first order that fails, does not end, or has other results for another
+  /// reason than the order of floating-point sums. Memory is afterwards as the launch has left it.
+  std::optional<std::uint64_t> first_other(const SchedulesWanted& wanted, const LaunchResult& usual);
+  /// To be called after either: runs the launch in the order of this seed. Memory is afterwards as that leaves it.
+  void leave_as(std::uint64_t seed);
 
-  void restore(std::vector<std::byte> Piece::*content);
+ private:
+  using Difference = LaunchMemory::Difference;
+
   LaunchResult run(Schedule& schedule, AccessObserver* observer = nullptr);
-  void keep(std::vector<std::byte> Piece::*content);
-  /// How memory differs from a content that was kept.
-  std::optional<Difference> difference_to(std::vector<std::byte> Piece::*content) const;
+  LaunchResult run_usual_order();
   std::optional<Difference> difference_of_bits(std::uint64_t seed);
   Finding explain(std::uint64_t seed, const Difference& difference, const std::optional<Difference>& of_bits);
   /// A finding at a write; an empty one where nobody has written.
@@ -66,10 +54,10 @@ class OtherOrders {
   const Program& program_;
   DeviceMemory& memory_;
   LaunchConfiguration configuration_;
-  ScheduledWork work_;
-  std::vector<Piece> pieces_;
-  bool has_bits_ = false;  // whether `of_bits` of the pieces is known
-  std::string not_tried_;
+  ScheduledWork work_;       // these two are known when the usual order has run
+  double most_seconds_ = 0;  // for one order
+  LaunchMemory kept_;        // `of_bits` is what the usual order leaves with sums of bits: see Schedule
+  bool has_bits_ = false;    // whether that is known
 };
 
 }  // namespace convladder::simulated

@@ -294,6 +294,10 @@ void SimulatedDevice::unload(const ptx::Module& module) {
     std::erase_if(programs_, [&](const auto& entry) {
       if (entry.first.second != &kernel) return false;
       seconds_of_block_.erase(entry.second.get());
+      mutants_.erase(entry.second.get());
+      for (auto& [name, executions] : executions_) {
+        if (executions.program == entry.second.get()) executions.program = nullptr;
+      }
       return true;
     });
   }

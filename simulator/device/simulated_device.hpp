@@ -16,6 +16,7 @@
 #include "simulator/checkers/input_checker.hpp"
 #include "simulator/checkers/work_order.hpp"
 #include "simulator/counters/instruction_figures.hpp"
+#include "simulator/device/mutants.hpp"
 #include "simulator/execution/equivalent_blocks.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/memory/device_memory.hpp"
@@ -79,6 +80,7 @@ struct SimulatedDeviceOptions {
   LaunchLimits limits;                               ///< of every launch
   SchedulesWanted schedules{};                       ///< orders of each launch besides the usual one
   bool keeps_instructions = false;                   ///< whether take_instructions gives anything
+  MutantsWanted mutants{};                           ///< which are listed, and which one runs
   std::uint64_t sample_blocks = 0;                   ///< about so many blocks of a launch run, for a quick look; 0: all
   double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
   std::string ptx_compiler;                          ///< "clang": which of `ptx_images` this build's kernels run from;
@@ -220,6 +222,9 @@ class SimulatedDevice final : public Device {
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
   /// The outcome of other orders of each kernel's launches since the last call, by its name in the PTX.
   std::map<std::string, OrdersTried> take_orders_tried() { return std::exchange(orders_tried_, {}); }
+  /// The mutants that the kernels which have run since the last call could have, of several kernels of one name those of
+  /// the first; and what the one that runs has changed so far.
+  MutantsSeen take_mutants();
   /// The checkers for which the host has had too little memory, "racecheck": they have not seen everything.
   std::string blind_checkers() const;
   /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
@@ -243,6 +248,12 @@ class SimulatedDevice final : public Device {
                                const LaunchConfiguration& configuration) const;
   LaunchResult run(const Program& program, LaunchConfiguration configuration);
   LaunchResult run_in_order(const Program& program, LaunchConfiguration configuration);
+  /// Runs the mutant of the program, if there is to be one, and otherwise the program.
+  LaunchResult run_or_mutant(const Program& program, const LaunchConfiguration& configuration);
+  /// As written_allocations, with what a cooperative launch writes besides.
+  std::vector<std::uint64_t> may_be_written_by(const Program& program, const LaunchConfiguration& configuration) const;
+  const Program* mutant_of(const Program& program);
+  void note_executions(const Program& program, const LaunchResult& result);
   class RuntimeHost;
   struct Requests;
   /// Runs a launch, and then all that it asks for.
@@ -271,6 +282,17 @@ class SimulatedDevice final : public Device {
   std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
   std::map<std::string, OrdersTried> orders_tried_;
+  std::map<const Program*, std::unique_ptr<Program>> mutants_;  // of kernels that have run; none for most
+  MutantOutcome mutant_outcome_;
+  /// The mutants that a kernel could have, and the instructions of each in the program that has run.
+  struct Executions {
+    const Program* program = nullptr;
+    std::size_t instructions = 0;
+    std::uint64_t launches = 0;
+    std::vector<PossibleMutant> mutants;
+    std::vector<std::vector<std::size_t>> of_mutant;
+  };
+  std::map<std::string, Executions> executions_;
   bool race_is_blind_ = false;
   std::string printed_;
   std::string asserted_;

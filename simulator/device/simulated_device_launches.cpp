@@ -12,6 +12,7 @@
 #include "simulator/checkers/written_allocations.hpp"
 #include "simulator/counters/metrics.hpp"
 #include "simulator/device/launch_checks.hpp"
+#include "simulator/device/launch_memory.hpp"
 #include "simulator/device/other_orders.hpp"
 #include "simulator/device/simulated_device.hpp"
 
@@ -64,18 +65,6 @@ void add_blocks(LaunchResult& result, const LaunchResult& others) {
   result.stopped = others.stopped;
 }
 
-/// While it exists, memory is what the running kernel may reach.
-class KernelRuns {
- public:
-  explicit KernelRuns(DeviceMemory& memory) : memory_(memory) { memory_.run_kernel(true); }
-  ~KernelRuns() { memory_.run_kernel(false); }
-  KernelRuns(const KernelRuns&) = delete;
-  KernelRuns& operator=(const KernelRuns&) = delete;
-
- private:
-  DeviceMemory& memory_;
-};
-
 /// Whether the kernel calls functions, whose work is not in the kernel's own instructions.
 bool calls_functions(const ptx::Kernel& kernel) {
   return std::ranges::any_of(
@@ -111,7 +100,7 @@ LaunchConfiguration SimulatedDevice::configuration_of(const Program& program, co
     std::ranges::copy(launch.arguments[i], configuration.parameters.begin() + program.parameter_offsets[i]);
   }
   configuration.gpu = options_.gpu;
-  configuration.is_counted = counts_;
+  configuration.is_counted = counts_ || options_.mutants.lists;
   configuration.with_caches = options_.with_caches && counts_;
   configuration.host_threads = options_.host_threads > 0 ? options_.host_threads : usable_cores();
   configuration.collect_findings = options_.checkers.any();
@@ -171,15 +160,13 @@ bool SimulatedDevice::runs_straight(const void* kernel) {
 
 /// Runs the launch in its usual order, and then in those that are asked for besides.
 LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration configuration) {
-  if (options_.schedules.count == 0) return run_in_order(program, std::move(configuration));
+  if (options_.schedules.count == 0) return run_or_mutant(program, configuration);
   OrdersTried& tried = orders_tried_[program.kernel->name];
   if (configuration.window.count > 0 || configuration.sample.count > 0) {
     tried += OrdersTried{.not_tried = "only some of its blocks run"};
     return run_in_order(program, std::move(configuration));
   }
-  std::vector<std::uint64_t> written = may_be_written_by(program, configuration.parameters);
-  const std::uint64_t workspace = configuration.grid_workspace;  // of its grid barriers, whatever else it writes
-  if (workspace != 0 && std::ranges::find(written, workspace) == written.end()) written.push_back(workspace);
+  const std::vector<std::uint64_t> written = may_be_written_by(program, configuration);
   // An allocation that has been freed again has moved the next ones: their addresses would differ.
   const auto newest = [this] {
     const Allocation* const last = memory_.nearest(kVisibleWindow - 1);
@@ -194,12 +181,19 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
   } else if (!result.stopped.empty()) {
     tried += OrdersTried{.not_tried = "it was ended " + result.stopped};
   } else {
-    const KernelRuns runs(memory_);
     OrdersOutcome outcome = others.try_them(options_.schedules, result);
     tried += outcome.tried;
     std::ranges::move(outcome.findings, std::back_inserter(findings_));
   }
   return result;
+}
+
+std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const Program& program,
+                                                              const LaunchConfiguration& configuration) const {
+  std::vector<std::uint64_t> written = may_be_written_by(program, configuration.parameters);
+  const std::uint64_t workspace = configuration.grid_workspace;  // of its grid barriers, whatever else it writes
+  if (workspace != 0 && std::ranges::find(written, workspace) == written.end()) written.push_back(workspace);
+  return written;
 }
 
 LaunchResult SimulatedDevice::run_in_order(const Program& program, LaunchConfiguration configuration) {

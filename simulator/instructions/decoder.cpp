@@ -83,27 +83,39 @@ std::uint32_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return static_cast<std::uint32_t>((value + multiple - 1) / multiple * multiple);
 }
 
+/// The body that a mutation changes, changed; nullptr if it changes none.
+std::shared_ptr<const ptx::Kernel> mutated_body(const ptx::Module& module, const ptx::Kernel& kernel,
+                                                const Mutation* mutation) {
+  if (mutation == nullptr) return nullptr;
+  const ptx::Kernel* const body = mutation->body == kernel.name ? &kernel : module.find_function(mutation->body);
+  return body == nullptr ? nullptr : std::make_shared<const ptx::Kernel>(mutated(*body, *mutation));
+}
+
 /// The kernel linked with the functions that it calls; nullptr if it calls none.
-std::shared_ptr<const ptx::LinkedKernel> linked_with_functions(const ptx::Module& module, const ptx::Kernel& kernel) {
+std::shared_ptr<const ptx::LinkedKernel> linked_with_functions(const ptx::Module& module, const ptx::Kernel& kernel,
+                                                               const ptx::Kernel* replaced) {
   if (kernel.refusal) throw ptx::PtxError(module.file, kernel.refusal->position, kernel.refusal->what);
   if (std::ranges::none_of(kernel.instructions, ptx::is_call)) return nullptr;
-  ptx::LinkedKernel linked = ptx::link(module, kernel);
+  ptx::LinkedKernel linked = ptx::link(module, kernel, replaced);
   if (linked.functions.empty()) return nullptr;
   return std::make_shared<const ptx::LinkedKernel>(std::move(linked));
 }
 
 class KernelDecoder {
  public:
-  KernelDecoder(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of)
+  KernelDecoder(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of,
+                const Mutation* mutation = nullptr)
       : module_(module),
-        own_kernel_(kernel),
-        linked_(linked_with_functions(module, kernel)),
-        kernel_(linked_ ? linked_->kernel : kernel),
+        mutant_(mutated_body(module, kernel, mutation)),
+        own_kernel_(mutant_ && mutant_->name == kernel.name ? *mutant_ : kernel),
+        linked_(linked_with_functions(module, own_kernel_, mutant_.get())),
+        kernel_(linked_ ? linked_->kernel : own_kernel_),
         address_of_(address_of),
         instructions_(module, kernel_, program_) {
     program_.module = &module;
     program_.kernel = &kernel_;
     program_.linked = linked_;
+    program_.mutant = mutant_;
   }
 
   /// Adds what is not supported to `refusals` and decodes the rest; without `refusals`, throws the first.
@@ -309,6 +321,7 @@ class KernelDecoder {
   }
 
   const ptx::Module& module_;
+  std::shared_ptr<const ptx::Kernel> mutant_;
   const ptx::Kernel& own_kernel_;
   std::shared_ptr<const ptx::LinkedKernel> linked_;
   const ptx::Kernel& kernel_;  // includes the instructions of functions
@@ -322,8 +335,9 @@ constexpr std::uint64_t kFirstKernel = kFunctionWindow + (std::uint64_t{1} << 36
 
 }  // namespace
 
-Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of) {
-  return KernelDecoder(module, kernel, address_of).run();
+Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of,
+               const Mutation* mutation) {
+  return KernelDecoder(module, kernel, address_of, mutation).run();
 }
 
 std::uint64_t function_address(const ptx::Module& module, std::string_view name) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/mutations/mutation.hpp"
 #include "simulator/state/program.hpp"
 
 namespace convladder::simulated {
@@ -13,9 +14,10 @@ namespace convladder::simulated {
 /// The device address of a module's global or constant variable.
 using SymbolAddress = std::function<std::uint64_t(const ptx::Symbol& symbol)>;
 
-/// Decodes a kernel. Throws ptx::PtxError for the first unsupported thing, with its place and full opcode. `module`
-/// must outlive the program.
-Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of);
+/// Decodes a kernel, or a mutant of it. Throws ptx::PtxError for the first unsupported thing, with its place and full
+/// opcode. `module` must outlive the program.
+Program decode(const ptx::Module& module, const ptx::Kernel& kernel, const SymbolAddress& address_of,
+               const Mutation* mutation = nullptr);
 
 /// A number that stands for a function or a kernel of the module: the value of `mov.u64 %rd1, function`, the operand of
 /// a call, and that of a launch by a kernel.

@@ -12,7 +12,8 @@ constexpr std::size_t kMostInstructions = 1 << 24;  // of a kernel and its funct
 
 class Linker {
  public:
-  Linker(const Module& module, const Kernel& kernel) : module_(module), linked_{kernel, {}} {}
+  Linker(const Module& module, const Kernel& kernel, const Kernel* replaced)
+      : module_(module), replaced_(replaced), linked_{kernel, {}} {}
 
   LinkedKernel run() {
     look_for_calls(linked_.kernel.instructions);
@@ -21,7 +22,7 @@ class Linker {
       if (wanted_.empty()) break;
       const Kernel* const function = wanted_.back();
       wanted_.pop_back();
-      add(*function);
+      add(replaced_ != nullptr && function->name == replaced_->name ? *replaced_ : *function);
     }
     return std::move(linked_);
   }
@@ -118,6 +119,7 @@ class Linker {
   }
 
   const Module& module_;
+  const Kernel* replaced_;
   LinkedKernel linked_;
   std::set<const Kernel*> known_;
   std::vector<const Kernel*> wanted_;
@@ -218,7 +220,9 @@ bool is_provided(std::string_view function) {
   return std::ranges::find(kProvided, function) != std::end(kProvided) || is_of_device_runtime(function);
 }
 
-LinkedKernel link(const Module& module, const Kernel& kernel) { return Linker(module, kernel).run(); }
+LinkedKernel link(const Module& module, const Kernel& kernel, const Kernel* replaced) {
+  return Linker(module, kernel, replaced).run();
+}
 
 std::vector<BasicBlock> control_flow(const LinkedKernel& linked, const Kernel& kernel, const std::string& file) {
   std::vector<std::vector<BasicBlock>> parts{control_flow(kernel, file)};

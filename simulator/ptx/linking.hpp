@@ -45,8 +45,9 @@ std::string undefined_text(const Symbol& symbol);
 
 /// The kernel with all functions that it may call; if it calls through pointers, all functions whose addresses are
 /// taken. Throws PtxError for functions that are not defined, and for unsupported things in their bodies. `module` must
-/// outlive the result.
-LinkedKernel link(const Module& module, const Kernel& kernel);
+/// outlive the result, and so must `replaced`: if it is not null, this body takes the place of the function of its
+/// name.
+LinkedKernel link(const Module& module, const Kernel& kernel, const Kernel* replaced = nullptr);
 
 /// Blocks of the kernel and of its functions, one after another. Each function has its own end, for which the number of
 /// all blocks stands.

@@ -32,6 +32,7 @@ class LoadedCodesDevice : public Device {
   virtual std::vector<simulated::Finding> take_findings() = 0;
   /// The outcome of other orders of the launches since the last call.
   virtual simulated::OrdersTried take_orders() = 0;
+  virtual simulated::MutantsSeen take_mutants() = 0;
 };
 
 /// The device that code calling the CUDA runtime sees: memory on it is that of the code's cudaMalloc, the counts of its

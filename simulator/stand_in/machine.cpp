@@ -42,6 +42,7 @@ simulated::SimulatedDeviceOptions device_options(const Settings& settings) {
   options.sample_blocks = settings.sample_blocks;
   options.schedules = settings.schedules;
   options.keeps_instructions = settings.lines;
+  options.mutants = settings.mutants;
   options.gpu = &model_of(settings);
   options.limits.operations = settings.launch_operations;
   options.limits.operations_without_change = settings.idle_operations;

@@ -124,6 +124,8 @@ class Machine {
   simulated::SimulatedDevice& device();
   /// The textures. From now on no launch is deferred, since a kernel may read from a texture.
   simulated::TextureTable& textures();
+  /// What it has seen of mutants since the last call.
+  simulated::MutantsSeen take_mutants() { return device_.take_mutants(); }
   /// Whether the address is one of the device, or of memory that it sees.
   bool owns(const void* address) const { return device_.allocation_at(address) != nullptr; }
   const simulated::Allocation* allocation_at(const void* address) const { return device_.allocation_at(address); }

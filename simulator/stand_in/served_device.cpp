@@ -89,6 +89,9 @@ class ServedDevice final : public LoadedCodesDevice {
   simulated::OrdersTried take_orders() override {
     return locked([&] { return machine_.report.take_orders(); });
   }
+  simulated::MutantsSeen take_mutants() override {
+    return locked([&] { return machine_.take_mutants(); });
+  }
 
  private:
   void free(void* address, std::size_t /*bytes*/) noexcept override {

@@ -183,6 +183,14 @@ Settings parse_settings(const std::string& text) {
     settings.schedules.first_seed = wanted.at("first_seed").whole<std::uint64_t>(0, simulated::kMostSchedules);
     wanted.refuse_others();
   }
+  if (place.has("mutants")) {
+    const JsonPlace wanted = place.at("mutants");
+    settings.mutants.lists = wanted.at("lists").truth();
+    settings.mutants.kernel = wanted.at("kernel").text();
+    settings.mutants.id = wanted.at("id").text();
+    settings.mutants.orders = wanted.at("orders").whole<std::uint64_t>(0, simulated::kMostMutantOrders);
+    wanted.refuse_others();
+  }
   if (place.has("sample_blocks"))
     settings.sample_blocks = place.at("sample_blocks").whole<std::uint64_t>(0, kMostSampled);
   if (place.has("lines")) settings.lines = place.at("lines").truth();
@@ -200,6 +208,10 @@ Settings parse_settings(const std::string& text) {
   if (settings.real_clock && settings.schedules.count > 0) {
     throw UserError(
         fmt::format("{}: with the real clock every launch runs once, and schedules are asked for", kSettingsVariable));
+  }
+  if (settings.real_clock && (settings.mutants.lists || settings.mutants.has_one())) {
+    throw UserError(
+        fmt::format("{}: with the real clock every launch runs once, and mutants are asked for", kSettingsVariable));
   }
   if (settings.real_clock && settings.sample_blocks > 0) {
     throw UserError(fmt::format("{}: with the real clock all blocks run, and sample_blocks is {}", kSettingsVariable,
@@ -227,6 +239,11 @@ std::string settings_text(const Settings& settings) {
       {"launch_operations", settings.launch_operations},
       {"idle_operations", settings.idle_operations},
       {"schedules", {{"count", settings.schedules.count}, {"first_seed", settings.schedules.first_seed}}},
+      {"mutants",
+       {{"lists", settings.mutants.lists},
+        {"kernel", settings.mutants.kernel},
+        {"id", settings.mutants.id},
+        {"orders", settings.mutants.orders}}},
       {"sample_blocks", settings.sample_blocks},
       {"lines", settings.lines},
       {"leaks", settings.leaks},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/device/mutants.hpp"
 #include "simulator/state/finding.hpp"
 #include "simulator/state/orders_tried.hpp"
 
@@ -81,6 +82,7 @@ struct Settings {
   std::uint64_t idle_operations = 0;     ///< as launch_operations, for instructions of a block that change no memory
   simulated::SchedulesWanted schedules;  ///< orders of each launch besides the usual one
   bool lines = false;                    ///< whether the report has the counts of each instruction
+  simulated::MutantsWanted mutants{};    ///< which are listed, and which one runs
   std::uint64_t sample_blocks = 0;       ///< of a launch with more blocks so many run, for a quick look; 0: all
   bool leaks = false;                    ///< whether memory that is never freed is a finding
   bool begin = false;                    ///< whether the report also says that a process begins

@@ -97,6 +97,7 @@ struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Kernel* kernel = nullptr;              ///< with the instructions of called functions after its own
   std::shared_ptr<const ptx::LinkedKernel> linked;  ///< contains `kernel` if that calls any functions
+  std::shared_ptr<const ptx::Kernel> mutant;        ///< of a mutant: the body that is not as in the module
   std::vector<ProgramFunction> functions;
   std::vector<CallSite> calls;  ///< by Operation::detail
   bool calls_functions() const { return !functions.empty(); }

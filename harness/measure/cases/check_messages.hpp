@@ -10,6 +10,7 @@
 #include "harness/measure/cases/workload.hpp"
 #include "harness/measure/isolation/client.hpp"
 #include "harness/measure/ladders/opened_ladder.hpp"
+#include "simulator/device/mutants.hpp"
 #include "simulator/state/finding.hpp"
 #include "simulator/state/orders_tried.hpp"
 
@@ -37,7 +38,10 @@ struct Run {
 struct Found {
   std::vector<simulated::Finding> findings;
   simulated::OrdersTried orders;
-  static void each_field(auto&& field, auto& its) { field("findings", its.findings, "orders", its.orders); }
+  simulated::MutantsSeen mutants{};
+  static void each_field(auto&& field, auto& its) {
+    field("findings", its.findings, "orders", its.orders, "mutants", its.mutants);
+  }
 };
 
 /// Those of all runs so far.

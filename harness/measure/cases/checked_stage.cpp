@@ -82,7 +82,7 @@ class StageCheckSession final : public Session<CheckMessages> {
   }
 
   to_check::Found answer(const to_check::Findings& /*wanted*/) {
-    return {stand_in().take_findings(), stand_in().take_orders()};
+    return {stand_in().take_findings(), stand_in().take_orders(), stand_in().take_mutants()};
   }
 
   std::unique_ptr<Variant> stage_;
@@ -117,6 +117,7 @@ OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workloa
   stand_in::Settings settings;
   settings.checkers = check.checkers;
   settings.schedules = check.schedules;
+  settings.mutants = check.mutants;
   settings.with_caches = false;
   settings.host_threads = check.host_threads;
   return start_session<CheckMessages>({.what = planned.id,

@@ -82,6 +82,7 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
   simulated::SimulatedDeviceOptions options;
   options.checkers = settings.checkers;
   options.schedules = settings.schedules;
+  options.mutants = settings.mutants;
   options.tensor_cores = settings.tensor_cores;
   options.host_threads = 1;
   options.with_caches = false;
@@ -100,6 +101,7 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
   }
   for (simulated::Finding& finding : device.take_findings()) add_once(checked.findings, std::move(finding));
   for (const auto& [name, tried] : device.take_orders_tried()) checked.orders += tried;
+  checked.mutants = device.take_mutants();
   if (!settings.checkers.memory) return;
   for (simulated::Finding& leak : device.leaks()) checked.findings.push_back(std::move(leak));
 }
@@ -109,8 +111,9 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
                  const CheckSettings& settings) {
   const ProblemSize& size = planned.work.shape;
   const double tolerance = size.problem->granted_tolerance(planned.variant.variant->tolerance(), size);
-  const CheckedStage stage(planned, workload,
-                           {.checkers = settings.checkers, .schedules = settings.schedules, .host_threads = 1});
+  const CheckedStage stage(
+      planned, workload,
+      {.checkers = settings.checkers, .schedules = settings.schedules, .mutants = settings.mutants, .host_threads = 1});
   try {
     const Check real = stage.solve(ProblemKind::real, tolerance);
     checked.largest_error = real.max_scaled_error;
@@ -125,6 +128,7 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
     to_check::Found found = stage.findings();
     checked.findings = std::move(found.findings);
     checked.orders = found.orders;
+    checked.mutants = std::move(found.mutants);
   } catch (const CaseFailure& failure) {
     if (checked.status != Status::ok) return;  // it has ended, and its status says how
     checked.status = failure.status;
@@ -166,14 +170,12 @@ void check_variant(CheckedCase& checked, const PlannedCase& planned, const Workl
 
 }  // namespace
 
-std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings) {
-  std::vector<CheckedCase> cases;
-  std::vector<const PlannedCase*> plan;
+CheckedGroup::CheckedGroup(const CaseGroup& group, const CheckSettings& settings) {
   for (const PlannedCase& planned : group.cases) {
     if (!settings.ids.matches(planned.id)) continue;
     const auto add = [&](const std::string& compiler) {
-      cases.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
-      plan.push_back(&planned);
+      cases_.push_back({.id = planned.id, .compiler = compiler, .status = {}, .reason = {}, .findings = {}});
+      plan_.push_back(&planned);
     };
     if (planned.variant.variant->compiled_stage() != nullptr) {
       add("nvcc");
@@ -181,14 +183,26 @@ std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings
       for (const PtxImages& images : ptx_images()) add(images.compiler);
     }
   }
-  if (cases.empty() || settings.dry_run) return cases;
-  const Workload workload(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
-  if (plan.front()->variant.variant->compiled_stage() != nullptr) {
+  if (cases_.empty() || settings.dry_run) return;
+  workload_.emplace(group.work, synthetic_images(group.work.shape.batch, kCheckSeed), kCheckSeed);
+  if (plan_.front()->variant.variant->compiled_stage() != nullptr) {
     // Computed by this thread: a folder's reference is a process that ends with the thread that has started it.
-    static_cast<void>(workload.expected(ProblemKind::real));
-    static_cast<void>(workload.expected(ProblemKind::integers));
+    static_cast<void>(workload_->expected(ProblemKind::real));
+    static_cast<void>(workload_->expected(ProblemKind::integers));
   }
-  on_all_cores(cases.size(), [&](std::size_t index) { check_variant(cases[index], *plan[index], workload, settings); });
+}
+
+CheckedCase CheckedGroup::check(std::size_t index, const CheckSettings& settings) const {
+  CheckedCase checked = cases_[index];
+  check_variant(checked, *plan_[index], *workload_, settings);
+  return checked;
+}
+
+std::vector<CheckedCase> check_group(const CaseGroup& group, const CheckSettings& settings) {
+  const CheckedGroup checked(group, settings);
+  std::vector<CheckedCase> cases = checked.cases();
+  if (settings.dry_run) return cases;
+  on_all_cores(cases.size(), [&](std::size_t index) { cases[index] = checked.check(index, settings); });
   return cases;
 }
 

@@ -93,6 +93,7 @@ void write_report(Machine& machine, const std::string& signal) {
     ProcessReport process = machine.report.finish(machine.timeline);
     static_cast<ProcessName&>(process) = this_process(settings);
     process.signal = signal;
+    process.mutants = machine.take_mutants();
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     process.seconds = seconds_of_process() - begin_seconds;

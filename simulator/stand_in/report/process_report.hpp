@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulator/counters/instruction_figures.hpp"
+#include "simulator/device/mutants.hpp"
 #include "simulator/stand_in/report/host_place.hpp"
 #include "simulator/stand_in/timeline.hpp"
 #include "simulator/state/finding.hpp"
@@ -190,6 +191,7 @@ struct ProcessReport : ProcessName {
   std::vector<AllocationNote> allocations;      ///< those that findings and `never_freed` name
   std::vector<ReportedFinding> findings;
   std::vector<std::string> never_freed;  ///< labels
+  simulated::MutantsSeen mutants{};      ///< what the settings ask for
   VirtualTimes predicted;
 
   // The host's costs of the simulation.
@@ -219,6 +221,7 @@ struct ProcessReport : ProcessName {
           "seconds", its.seconds, "most_resident_bytes", its.most_resident_bytes);
     field.lately("unseen", its.unseen);
     field.lately("tunings", its.tunings);
+    field.lately("mutants", its.mutants);
   }
 };
 

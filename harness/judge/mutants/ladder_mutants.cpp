@@ -1,0 +1,51 @@
+#include "harness/judge/mutants/ladder_mutants.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "devices/cpu/all_cores.hpp"
+
+namespace convladder {
+
+LadderTest::LadderTest(const std::vector<CaseGroup>& groups, const CheckSettings& check, const MutantSettings& settings)
+    : check_(check) {
+  CheckSettings listing = check;
+  listing.mutants.lists = true;
+  for (const CaseGroup& group : groups) {
+    const CheckedGroup& cases = groups_.emplace_back(group, check);
+    std::vector<CheckedCase> checked(cases.cases().size());
+    on_all_cores(checked.size(), [&](std::size_t index) { checked[index] = cases.check(index, listing); });
+    for (std::size_t index = 0; index < checked.size(); ++index) {
+      CheckedCase& one = checked[index];
+      const std::string of = one.id + ' ' + one.compiler;
+      if (one.status != Status::ok) {
+        left_out_.push_back({of, one.reason.empty() ? fmt::format("{}", one.status.value()) : one.reason});
+        continue;
+      }
+      places_[of] = {groups_.size() - 1, index};
+      for (TriedMutant& mutant : selected_mutants(of, one.mutants.possible, settings)) {
+        mutants_.push_back(std::move(mutant));
+      }
+    }
+  }
+}
+
+void LadderTest::run(TriedMutant& one, const MutantSettings& settings) const {
+  CheckSettings check = check_;
+  check.mutants = settings.wanted(one);
+  const Place& place = places_.at(one.of);
+  const auto begin = std::chrono::steady_clock::now();
+  const CheckedCase checked = groups_[place.group].check(place.index, check);
+  one.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  one.outcome = checked.mutants.outcome;
+  if (checked.passed()) {
+    one.verdict = verdict_of_accepted(one.mutant, one.outcome);
+    return;
+  }
+  one.verdict = mutant_verdicts::kRejected;
+  one.by = fmt::format("{}", checked.status.value());
+}
+
+}  // namespace convladder

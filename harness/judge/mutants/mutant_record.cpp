@@ -1,0 +1,181 @@
+#include "harness/judge/mutants/mutant_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+#include "devices/kernel_resources.hpp"
+#include "simulator/mutations/mutation.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/json_fields.hpp"
+#include "support/json_text.hpp"
+#include "support/printable.hpp"
+
+namespace convladder {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
+
+/// "transpose.cu line 31", with the line that calls it; "PTX line 40"; empty for the kernel as a whole.
+std::string place_of(const simulated::PossibleMutant& mutant) {
+  if (mutant.instructions == 0) return "the kernel";
+  if (mutant.kind == words_of(simulated::MutationKind::low_precision).word) {
+    return plural(static_cast<std::size_t>(mutant.instructions), "sum");
+  }
+  if (mutant.places.empty()) return fmt::format("PTX line {}", mutant.ptx_line);
+  std::string text = fmt::format("{}:{}", mutant.places.front().file, mutant.places.front().line);
+  if (mutant.places.size() > 1) {
+    text += fmt::format(" from {}:{}", mutant.places.back().file, mutant.places.back().line);
+  }
+  return text;
+}
+
+std::string effect_text(const TriedMutant& one) {
+  if (one.outcome.effect == "order") return one.outcome.text;
+  if (one.outcome.text.empty()) return one.outcome.effect;
+  if (one.outcome.first_launch > 1) return fmt::format("launch {}: {}", one.outcome.first_launch, one.outcome.text);
+  return one.outcome.text;
+}
+
+/// The kernels of the record, in its order, with the case that tests them.
+std::vector<std::pair<std::string, std::string>> kernels_of(const MutantRecord& record) {
+  std::vector<std::pair<std::string, std::string>> kernels;
+  for (const TriedMutant& one : record.mutants) {
+    const std::pair key(one.of, one.kernel);
+    if (std::ranges::find(kernels, key) == kernels.end()) kernels.push_back(key);
+  }
+  return kernels;
+}
+
+void add_sums(Report& report, const MutantRecord& record) {
+  const bool has_cases = std::ranges::any_of(record.mutants, [](const TriedMutant& one) { return !one.of.empty(); });
+  std::vector<TextColumn> columns{left("kernel")};
+  if (has_cases) columns.insert(columns.begin(), left("case"));
+  constexpr std::pair<const char*, const char*> kColumns[] = {
+      {"rejected", mutant_verdicts::kRejected},     {"accepted", mutant_verdicts::kAccepted},
+      {"hidden", mutant_verdicts::kHidden},         {"tolerated", mutant_verdicts::kTolerated},
+      {"equivalent", mutant_verdicts::kEquivalent}, {"not told", mutant_verdicts::kNotTold},
+      {"not run", mutant_verdicts::kNotRun},        {"not tried", mutant_verdicts::kNotTried}};
+  std::vector<const char*> shown;
+  for (const auto& [title, verdict] : kColumns) {
+    const bool is_always = verdict == mutant_verdicts::kRejected || verdict == mutant_verdicts::kAccepted;
+    if (!is_always && record.count(verdict) == 0) continue;
+    columns.push_back(right(title));
+    shown.push_back(verdict);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [of, kernel] : kernels_of(record)) {
+    std::vector<std::string> row;
+    if (has_cases) row.push_back(of);
+    row.push_back(printable(display_name(kernel)));
+    for (const char* const verdict : shown) {
+      row.push_back(std::to_string(std::ranges::count_if(record.mutants, [&](const TriedMutant& one) {
+        return one.of == of && one.kernel == kernel && one.verdict == verdict;
+      })));
+    }
+    rows.push_back(std::move(row));
+  }
+  report.section().table(std::move(columns), std::move(rows));
+}
+
+void add_list(Report& report, const MutantRecord& record, const char* verdict, const std::string& heading,
+              const char* last_title, const std::function<std::string(const TriedMutant&)>& last) {
+  if (record.count(verdict) == 0) return;
+  const bool has_cases = std::ranges::any_of(record.mutants, [](const TriedMutant& one) { return !one.of.empty(); });
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [of, kernel] : kernels_of(record)) {
+    for (const TriedMutant& one : record.mutants) {
+      if (one.of != of || one.kernel != kernel || one.verdict != verdict) continue;
+      const auto kind = simulated::find_mutation_kind(one.mutant.kind);
+      std::vector<std::string> row{printable(display_name(kernel)), printable(place_of(one.mutant)),
+                                   kind ? words_of(*kind).text : printable(one.mutant.kind), printable(last(one))};
+      if (has_cases) row.insert(row.begin(), printable(of));
+      rows.push_back(std::move(row));
+    }
+  }
+  std::vector<TextColumn> columns{left("kernel"), left("line"), left("mutant"), left(last_title)};
+  if (has_cases) columns.insert(columns.begin(), left("case"));
+  report.section(heading).table(std::move(columns), std::move(rows));
+}
+
+}  // namespace
+
+std::size_t MutantRecord::count(const char* verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(mutants, verdict, &TriedMutant::verdict));
+}
+
+std::string mutant_record_json(const MutantRecord& record) {
+  ordered_json json = {{"format", 1}, {"kind", "mutants"}};
+  add_fields(json, record);
+  for (ordered_json& one : json.at("mutants")) {
+    one["name"] = display_name(one.at("kernel").get_ref<const std::string&>());
+  }
+  return json_text(json);
+}
+
+std::size_t take_known_verdicts(const std::string& file, MutantRecord& record) {
+  if (file.empty() || !std::filesystem::exists(file)) return 0;
+  const ordered_json json = parse_json(read_file_text(file, kLargestRecord), file, "a record of mutants");
+  MutantRecord known;
+  try {
+    if (json.at("kind") != "mutants" || json.at("format") != 1) throw UserError("another kind of file");
+    read_fields(json, known);
+  } catch (const std::exception&) {
+    throw UserError(fmt::format("{}: no record of mutants: name another file for --output", printable(file)));
+  }
+  if (known.what != record.what) {
+    throw UserError(
+        fmt::format("{}: of another test, {}: name another file for --output", printable(file), printable(known.what)));
+  }
+  if (known.material != record.material || known.version != record.version) return 0;  // all of it is tried again
+  std::size_t taken = 0;
+  for (TriedMutant& one : record.mutants) {
+    const auto same =
+        std::ranges::find_if(known.mutants, [&one](const TriedMutant& other) { return one.is_same(other); });
+    if (same == known.mutants.end() || same->verdict == mutant_verdicts::kNotTried) continue;
+    taken += one.verdict == mutant_verdicts::kNotTried ? 1 : 0;
+    one = *same;
+  }
+  return taken;
+}
+
+Report mutant_report(const MutantRecord& record, bool shows_all) {
+  using namespace mutant_verdicts;
+  Report report;
+  report.title = "What the test accepts: " + record.what;
+  const std::size_t rejected = record.count(kRejected);
+  const std::size_t accepted = record.count(kAccepted);
+  report.section().paragraph(
+      fmt::format("{} tried of {}; {} change results, and the test accepts {} of them.",
+                  plural(record.mutants.size() - record.count(kNotTried) - record.count(kNotRun), "mutant"),
+                  record.mutants.size(), rejected + accepted, accepted == 0 ? "none" : std::to_string(accepted)));
+  add_sums(report, record);
+  add_list(report, record, kAccepted, "accepted, although results are others", "what it changes", effect_text);
+  add_list(report, record, kHidden, "hidden: no order that was tried gives other results, but a checker has a finding",
+           "finding", effect_text);
+  add_list(report, record, kTolerated, "tolerated: rounded sums that pass", "what it changes", effect_text);
+  add_list(report, record, kNotTold, "accepted, and not told whether results are others", "why", effect_text);
+  if (shows_all) {
+    add_list(report, record, kEquivalent, "equivalent: the same results", "", [](const TriedMutant&) { return ""; });
+    add_list(report, record, kRejected, "rejected", "by", [](const TriedMutant& one) { return one.by; });
+    add_list(report, record, kNotRun, "not run by the test", "", [](const TriedMutant&) { return ""; });
+  } else if (record.count(kNotRun) > 0) {
+    report.section().note(
+        fmt::format("{} not run: lines that the test never executes, kernels that it calls only once: "
+                    "--verbose",
+                    plural(record.count(kNotRun), "mutant was", "mutants were")));
+  }
+  if (record.count(kNotTried) > 0) {
+    report.section().note(fmt::format("{} not tried: the same command with the same --output goes on",
+                                      plural(record.count(kNotTried), "mutant was", "mutants were")));
+  }
+  return report;
+}
+
+}  // namespace convladder

@@ -1,0 +1,121 @@
+#include "harness/judge/mutants/program_mutants.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/measure/simulation/program_environment.hpp"
+#include "harness/measure/simulation/program_run.hpp"
+#include "ladders/program_output.hpp"
+#include "simulator/stand_in/libraries.hpp"
+#include "simulator/stand_in/report/report_json.hpp"
+#include "support/errors.hpp"
+#include "support/file_bytes.hpp"
+#include "support/printable.hpp"
+#include "support/sha256.hpp"
+#include "support/temporary_file.hpp"
+#include "support/text.hpp"
+
+namespace convladder {
+namespace {
+
+constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestMaterial = std::uint64_t{1} << 28;
+
+/// A mutant's run takes longer than the program's own: its launches run twice and more, and it may never end.
+constexpr double kLeastTimeout = 30;
+constexpr double kTimesOwn = 20;
+/// For the program as it is, which nobody has timed yet.
+constexpr double kFirstTimeout = 3600;
+
+}  // namespace
+
+ProgramTest::ProgramTest(std::vector<std::string> words, stand_in::Settings settings, const OutputRules& rules)
+    : words_(std::move(words)),
+      file_(find_program_file(words_.at(0))),
+      settings_(std::move(settings)),
+      has_accepts_(!rules.accepts.empty()),
+      has_rejects_(!rules.rejects.empty()),
+      accepts_("--accepts", rules.accepts),
+      rejects_("--rejects", rules.rejects) {
+  if (const std::string why = why_not_simulated(file_, stand_in::libraries()); !why.empty()) throw UserError(why);
+}
+
+std::string ProgramTest::material() const {
+  std::string all;
+  for (const std::string& word : words_) {
+    const std::string path = word == words_.front() ? file_.path : word;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    const bool is_small = std::filesystem::file_size(path, error) <= kLargestMaterial && !error;
+    if (is_small) all += sha256_hex(std::string_view(read_file_text(path, kLargestMaterial)));
+  }
+  return sha256_hex(std::string_view(all));
+}
+
+std::string ProgramTest::failure_in(const std::string& output) const {
+  bool is_accepted = !has_accepts_;
+  for (const std::string& line : split(output, '\n')) {
+    if (has_rejects_ && rejects_.matches(line)) return "it prints: " + printable(line);
+    is_accepted = is_accepted || accepts_.matches(line);
+  }
+  return is_accepted ? "" : "no line as --accepts";
+}
+
+ProgramTest::Run ProgramTest::run(const simulated::MutantsWanted& wanted, double timeout_seconds) const {
+  const TemporaryFile report("convladder-mutant");
+  stand_in::Settings settings = settings_;
+  settings.mutants = wanted;
+  settings.report = report.path();
+  ProgramSettings surroundings;
+  surroundings.environment = environment_with(program_variables(settings));
+  surroundings.seconds = timeout_seconds;
+  std::vector<std::string> words = words_;
+  words.front() = file_.path;
+  const ProgramOutput output = convladder::run_program(words, surroundings);
+  Run done;
+  done.seconds = output.wall_ns * 1e-9;
+  if (output.timed_out) {
+    done.failure = fmt::format("timeout: {:.0f} s", timeout_seconds);
+  } else if (WIFSIGNALED(output.status)) {
+    done.failure = signal_text(WTERMSIG(output.status));
+  } else if (!output.succeeded()) {
+    done.failure = fmt::format("exit code {}", WEXITSTATUS(output.status));
+  } else {
+    done.failure = failure_in(output.text + '\n' + output.messages);
+  }
+  for (stand_in::ProcessReport& process : stand_in::read_report_lines(read_file_text(report.path(), kLargestReport))) {
+    if (!process.begins) done.seen.push_back(std::move(process.mutants));
+  }
+  return done;
+}
+
+std::map<std::string, std::vector<simulated::PossibleMutant>> ProgramTest::run_as_it_is() {
+  std::map<std::string, std::vector<simulated::PossibleMutant>> possible;
+  for (const bool lists : {true, false}) {
+    const Run own = run({.lists = lists}, kFirstTimeout);
+    if (!own.failure.empty()) {
+      throw UserError(fmt::format("{}: fails{} without any mutant: {}", printable(words_.front()),
+                                  lists ? "" : " the second time", own.failure));
+    }
+    seconds_ = std::max(seconds_, own.seconds);
+    for (const simulated::MutantsSeen& seen : own.seen) possible.insert(seen.possible.begin(), seen.possible.end());
+  }
+  return possible;
+}
+
+void ProgramTest::run(TriedMutant& one, const MutantSettings& settings, double timeout_seconds) const {
+  const double timeout = timeout_seconds > 0 ? timeout_seconds : std::max(kLeastTimeout, kTimesOwn * seconds_);
+  const Run done = run(settings.wanted(one), timeout);
+  std::vector<simulated::MutantOutcome> outcomes;
+  for (const simulated::MutantsSeen& seen : done.seen) outcomes.push_back(seen.outcome);
+  one.outcome = combined(outcomes);
+  one.seconds = done.seconds;
+  one.by = done.failure;
+  one.verdict = done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome) : mutant_verdicts::kRejected;
+}
+
+}  // namespace convladder

@@ -1,0 +1,57 @@
+// Mutants of the kernels that a program launches, with the program as the test.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/judge/mutants/tried_mutant.hpp"
+#include "harness/measure/simulation/program_file.hpp"
+#include "simulator/stand_in/settings.hpp"
+#include "support/text_pattern.hpp"
+
+namespace convladder {
+
+/// How a program says that it has failed, besides its exit code.
+struct OutputRules {
+  std::string accepts;  ///< a regular expression: it has passed only if a line of its output matches; empty: none
+  std::string rejects;  ///< it has failed if a line matches
+};
+
+class ProgramTest {
+ public:
+  /// `settings` are those of all runs, without mutants. Throws UserError if the stand-in cannot take the runtime's
+  /// place.
+  ProgramTest(std::vector<std::string> words, stand_in::Settings settings, const OutputRules& rules);
+
+  /// Runs the program as it is, twice: the mutants that its kernels could have. Throws UserError if it fails, or if it
+  /// launches nothing.
+  std::map<std::string, std::vector<simulated::PossibleMutant>> run_as_it_is();
+  /// Runs it with a mutant; `timeout_seconds` 0: as long as its own runs let expect.
+  void run(TriedMutant& one, const MutantSettings& settings, double timeout_seconds) const;
+
+  /// How long its own runs took.
+  double seconds() const { return seconds_; }
+  /// A hash of the files that its words name.
+  std::string material() const;
+
+ private:
+  struct Run {
+    std::string failure;                       ///< why the test has failed: "exit code 1"; empty: it has passed
+    std::vector<simulated::MutantsSeen> seen;  ///< by its processes
+    double seconds = 0;
+  };
+  Run run(const simulated::MutantsWanted& wanted, double timeout_seconds) const;
+  std::string failure_in(const std::string& output) const;
+
+  std::vector<std::string> words_;
+  ProgramFile file_;
+  stand_in::Settings settings_;
+  bool has_accepts_;
+  bool has_rejects_;
+  TextPattern accepts_;
+  TextPattern rejects_;
+  double seconds_ = 0;
+};
+
+}  // namespace convladder

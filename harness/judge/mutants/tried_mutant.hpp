@@ -1,0 +1,77 @@
+// What a test says of mutants: each of a kernel's mutants, whether the test accepts it, and what it changes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/device/mutants.hpp"
+#include "support/text_pattern.hpp"
+
+namespace convladder {
+
+/// The verdicts, as records have them.
+namespace mutant_verdicts {
+inline constexpr const char* kRejected = "rejected";  ///< the test fails
+inline constexpr const char* kAccepted = "accepted";  ///< the test passes, although results are others
+inline constexpr const char* kHidden = "hidden";      ///< it passes; results are the same, but a checker has a finding
+inline constexpr const char* kTolerated = "tolerated";    ///< it passes: a rounding inside of a documented tolerance
+inline constexpr const char* kEquivalent = "equivalent";  ///< it passes: nothing is changed
+inline constexpr const char* kNotTold = "not told";       ///< it passes, and what is changed is not known
+inline constexpr const char* kNotRun = "not run";         ///< the test does not execute that line
+inline constexpr const char* kNotTried = "not tried";     ///< there was no time for it
+}  // namespace mutant_verdicts
+
+/// A mutant, and what came of it.
+struct TriedMutant {
+  std::string of;      ///< the case that tests it, "simulated/… nvcc"; empty for a program
+  std::string kernel;  ///< by its name in the PTX
+  simulated::PossibleMutant mutant;
+  std::string verdict = mutant_verdicts::kNotTried;
+  std::string by{};  ///< of a rejected one: "exit code 1", "timeout", "incorrect"
+  simulated::MutantOutcome outcome{};
+  double seconds = 0;
+
+  static void each_field(auto&& field, auto& its) {
+    field("of", its.of, "kernel", its.kernel, "mutant", its.mutant, "verdict", its.verdict, "by", its.by, "outcome",
+          its.outcome, "seconds", its.seconds);
+  }
+  /// Whether it is the same mutant of the same kernel, executed as often.
+  bool is_same(const TriedMutant& other) const;
+};
+
+/// Which mutants are tried, and how.
+struct MutantSettings {
+  std::vector<std::string> kinds;  ///< none: all
+  TextPattern kernels;             ///< names as they are written
+  std::uint64_t most = 0;          ///< of all; 0: no limit
+  double minutes = 0;              ///< time after which no further one begins; 0: no limit
+  int jobs = 1;                    ///< at a time
+  std::uint64_t orders = 20;       ///< see MutantsWanted
+
+  simulated::MutantsWanted wanted(const TriedMutant& one) const {
+    return {.kernel = one.kernel, .id = one.mutant.id, .orders = orders};
+  }
+};
+
+/// The verdict on a mutant that a test has passed, from what it has changed.
+const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome);
+
+/// The outcome of several processes or calls: of the one that says most.
+simulated::MutantOutcome combined(const std::vector<simulated::MutantOutcome>& outcomes);
+
+/// The mutants that the settings select, in the order in which they are tried: every kernel has its turn, and so has
+/// every kind, before more of the same. Those that were not executed are "not run".
+std::vector<TriedMutant> selected_mutants(const std::string& of,
+                                          const std::map<std::string, std::vector<simulated::PossibleMutant>>& possible,
+                                          const MutantSettings& settings);
+void order_fairly(std::vector<TriedMutant>& mutants);
+
+/// Tries those that are not tried yet, several at a time, until there is no time left or an interrupt came. `run` fills
+/// in verdict, by, outcome and seconds; `keep` is called after each, never by two threads at a time.
+void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settings,
+                 const std::function<void(TriedMutant&)>& run, const std::function<void()>& keep);
+
+}  // namespace convladder

@@ -1,0 +1,155 @@
+// Launches of mutants, and the mutants that kernels could have.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "simulator/device/mutant_trial.hpp"
+#include "simulator/device/simulated_device.hpp"
+#include "simulator/instructions/decoder.hpp"
+#include "simulator/ptx/linking.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using Effect = MutantOutcome::Effect;
+
+/// The host's time for comparing, after which launches are no longer compared.
+constexpr double kMostSeconds = 60;
+
+/// Whether the kernel may ask the device for memory or for launches: it cannot run twice.
+bool asks_the_device(const ptx::Kernel& kernel) {
+  return std::ranges::any_of(kernel.instructions, [](const ptx::Instruction& one) {
+    if (!ptx::is_call(one) || one.operands.empty()) return false;
+    const std::string& name = one.operands.front().name;
+    return ptx::is_provided(name) && name != "vprintf" && name != "__assertfail";
+  });
+}
+
+/// A mutant's counts as counts of the kernel's instructions: those that a mutation adds have the place of one of these.
+std::vector<InstructionCounters> counts_of_kernel(const Program& program, const Program& mutant,
+                                                  const std::vector<InstructionCounters>& counts) {
+  const std::vector<ptx::Instruction>& own = program.kernel->instructions;
+  const std::vector<ptx::Instruction>& others = mutant.kernel->instructions;
+  std::vector<InstructionCounters> mapped(own.size());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < std::min(others.size(), counts.size()); ++i) {
+    if (at < own.size() && !(others[i].position == own[at].position)) ++at;
+    if (at < own.size()) mapped[at] = counts[i];
+  }
+  return mapped;
+}
+
+}  // namespace
+
+const Program* SimulatedDevice::mutant_of(const Program& program) {
+  if (!options_.mutants.has_one() || program.kernel->name != options_.mutants.kernel) return nullptr;
+  const auto [known, is_new] = mutants_.try_emplace(&program, nullptr);
+  if (!is_new) return known->second.get();
+  const ptx::Module& module = *program.module;
+  const ptx::Kernel& kernel = *module.find_kernel(program.kernel->name);
+  const std::vector<Mutation> all = mutations_of(module, kernel);
+  const auto meant =
+      std::ranges::find_if(all, [&](const Mutation& one) { return one.id(kernel) == options_.mutants.id; });
+  if (meant == all.end()) return nullptr;
+  const auto address_of = [&](const ptx::Symbol& symbol) { return place(module, symbol); };
+  try {
+    known->second = std::make_unique<Program>(decode(module, kernel, address_of, &*meant));
+    known->second->tensor_cores = options_.tensor_cores;
+  } catch (const ptx::PtxError& error) {
+    mutant_outcome_.found(Effect::not_known, fmt::format("the mutant cannot run: {}", error.what()));
+  }
+  return known->second.get();
+}
+
+LaunchResult SimulatedDevice::run_or_mutant(const Program& program, const LaunchConfiguration& configuration) {
+  const Program* const mutant = mutant_of(program);
+  if (mutant == nullptr) {
+    LaunchResult result = run_in_order(program, configuration);
+    if (options_.mutants.lists) note_executions(program, result);
+    return result;
+  }
+  const std::string& id = options_.mutants.id;
+  const MutationKind kind = *find_mutation_kind(id.substr(0, id.find_first_of("@:")));
+  ++mutant_outcome_.launches;
+  const bool does_nothing = kind == MutationKind::stale && mutant_outcome_.launches > 1;
+  const auto run_it = [&] {
+    if (!does_nothing) return run_in_order(*mutant, configuration);
+    LaunchResult result;
+    result.counters.resize(mutant->kernel->instructions.size());
+    result.blocks = configuration.grid.count();
+    return result;
+  };
+  LaunchResult result;
+  if (mutant_outcome_.is_decided() || (kind == MutationKind::stale && !does_nothing)) {
+    result = run_it();
+  } else if (configuration.window.count > 0 || configuration.sample.count > 0) {
+    mutant_outcome_.found(Effect::not_known, "only some of its blocks run");
+    result = run_it();
+  } else if (asks_the_device(*program.kernel)) {
+    mutant_outcome_.found(Effect::not_known, "it launches kernels, or allocates memory");
+    result = run_it();
+  } else if (mutant_outcome_.seconds > kMostSeconds) {
+    mutant_outcome_.found(Effect::not_known, "the launches after that were not compared: it took too long");
+    result = run_it();
+  } else {
+    const auto begin = std::chrono::steady_clock::now();
+    MutantTrial trial(program, *mutant, memory_, configuration, may_be_written_by(program, configuration));
+    const std::uint64_t orders = is_about_order(kind) ? options_.mutants.orders : 0;
+    result = trial.compare(run_it, orders, mutant_outcome_);
+    mutant_outcome_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  result.counters = counts_of_kernel(program, *mutant, result.counters);
+  return result;
+}
+
+void SimulatedDevice::note_executions(const Program& program, const LaunchResult& result) {
+  Executions& known = executions_[program.kernel->name];
+  if (known.mutants.empty()) {
+    known.instructions = result.counters.size();
+    const ptx::Module& module = *program.module;
+    const ptx::Kernel& kernel = *module.find_kernel(program.kernel->name);
+    for (const Mutation& mutation : mutations_of(module, kernel)) {
+      const ptx::Kernel* body = &kernel;
+      int first = 0;
+      if (mutation.body != kernel.name) {
+        const auto name = [](const ptx::LinkedFunction& one) { return one.function->name; };
+        const auto function = std::ranges::find(program.linked->functions, mutation.body, name);
+        body = function->function;
+        first = function->first;
+      }
+      PossibleMutant& one = known.mutants.emplace_back();
+      one.id = mutation.id(kernel);
+      one.kind = words_of(mutation.kind).word;
+      one.places = places_of(module, *body, mutation);
+      one.instructions = static_cast<int>(mutation.instructions.size());
+      one.ptx_line = kernel.position.line;
+      if (!mutation.instructions.empty()) {
+        one.ptx_line = body->instructions[static_cast<std::size_t>(mutation.instructions.front())].position.line;
+      }
+      std::vector<std::size_t>& its = known.of_mutant.emplace_back();
+      for (const int index : mutation.instructions) its.push_back(static_cast<std::size_t>(first + index));
+    }
+  }
+  // Another kernel of the same name, or the same one loaded once more.
+  if (known.program == nullptr && known.instructions == result.counters.size()) known.program = &program;
+  if (known.program != &program) return;
+  ++known.launches;
+  for (std::size_t i = 0; i < known.mutants.size(); ++i) {
+    PossibleMutant& one = known.mutants[i];
+    for (const std::size_t index : known.of_mutant[i]) one.executions += result.counters[index].warps;
+    const bool is_stale = one.kind == words_of(MutationKind::stale).word;
+    if (known.of_mutant[i].empty()) one.executions = known.launches - (is_stale ? 1 : 0);
+  }
+}
+
+MutantsSeen SimulatedDevice::take_mutants() {
+  MutantsSeen seen{.outcome = mutant_outcome_};
+  for (auto& [name, executions] : std::exchange(executions_, {})) {
+    seen.possible.emplace(name, std::move(executions.mutants));
+  }
+  return seen;
+}
+
+}  // namespace convladder::simulated

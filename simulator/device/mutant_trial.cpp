@@ -1,0 +1,122 @@
+#include "simulator/device/mutant_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "simulator/checkers/race_checker.hpp"
+#include "simulator/checkers/written_allocations.hpp"
+#include "simulator/device/other_orders.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using Effect = MutantOutcome::Effect;
+
+/// "512 of 4096 bytes of 'out' are others", for the first piece of memory.
+std::string difference_text(const LaunchMemory::Difference& difference) {
+  const auto& [piece, bytes] = *difference.of_piece.begin();
+  std::string text = fmt::format("{} of {} bytes of '{}' are others", bytes,
+                                 piece->contents[LaunchMemory::before].size(), piece->label);
+  if (difference.of_piece.size() > 1) text += fmt::format(", and some of {} more", difference.of_piece.size() - 1);
+  return text;
+}
+
+}  // namespace
+
+MutantTrial::MutantTrial(const Program& program, const Program& mutant, DeviceMemory& memory,
+                         LaunchConfiguration configuration, const std::vector<std::uint64_t>& written)
+    : program_(program),
+      mutant_(mutant),
+      memory_(memory),
+      configuration_(std::move(configuration)),
+      written_(written),
+      kept_(memory, written) {
+  configuration_.is_counted = false;
+  configuration_.with_caches = false;
+  configuration_.collect_findings = true;
+}
+
+LaunchResult MutantTrial::run_aside(const Program& program, bool looks_for_races) const {
+  std::optional<RaceChecker> race;
+  const MakeObservers make = [&](FindingLog& findings) {
+    const auto written = written_allocations(program, configuration_.parameters, memory_);
+    return std::vector<AccessObserver*>{&race.emplace(program, written, findings)};
+  };
+  return run_again(program, memory_, configuration_, looks_for_races ? make : nullptr);
+}
+
+LaunchResult MutantTrial::compare(const std::function<LaunchResult()>& run, std::uint64_t orders,
+                                  MutantOutcome& outcome) {
+  if (!kept_.why_not_kept().empty()) {
+    outcome.found(Effect::not_known, kept_.why_not_kept());
+    return run();
+  }
+  const LaunchResult usual = run_aside(program_, false);
+  kept_.keep(LaunchMemory::after);
+  kept_.restore(LaunchMemory::before);
+  if (!usual.stopped.empty()) {
+    outcome.found(Effect::not_known, "the kernel itself was ended " + usual.stopped);
+    return run();
+  }
+  LaunchResult result;
+  try {
+    result = run();
+  } catch (const KernelFault& fault) {
+    outcome.found(Effect::fault, fault.finding.problem.empty() ? fault.what() : fault.finding.problem);
+    throw;
+  }
+  if (!result.stopped.empty()) {
+    outcome.found(Effect::fault, "it was ended " + result.stopped);
+  } else if (const auto difference = kept_.difference_to(LaunchMemory::after)) {
+    outcome.found(Effect::results, difference_text(*difference));
+  } else if (result.printed != usual.printed) {
+    outcome.found(Effect::results, "it prints something else");
+  } else if (orders > 0) {
+    try_orders(orders, result, outcome);
+    if (!outcome.is_decided()) look_for_findings(outcome);
+  }
+  return result;
+}
+
+void MutantTrial::try_orders(std::uint64_t orders, const LaunchResult& usual, MutantOutcome& outcome) {
+  const SchedulesWanted wanted{.count = orders};
+  kept_.restore(LaunchMemory::before);
+  OtherOrders of_mutant(mutant_, memory_, configuration_, written_);
+  kept_.restore(LaunchMemory::after);
+  const auto seed = of_mutant.first_other(wanted, usual);
+  if (!seed) return;
+  kept_.restore(LaunchMemory::before);
+  OtherOrders of_kernel(program_, memory_, configuration_, written_);
+  kept_.restore(LaunchMemory::after);
+  if (of_kernel.first_other(wanted, usual)) {
+    outcome.found(Effect::not_known, "the results of the kernel itself depend on the order of its work");
+    return;
+  }
+  of_mutant.leave_as(*seed);
+  const auto difference = kept_.difference_to(LaunchMemory::after);
+  outcome.found(Effect::order, fmt::format("in the order of seed {}: {}", *seed,
+                                           difference ? difference_text(*difference) : "a fault"));
+}
+
+/// Looks for findings in the mutant that are not there in the kernel. Memory is afterwards as before.
+void MutantTrial::look_for_findings(MutantOutcome& outcome) {
+  const auto found_in = [&](const Program& program) {
+    kept_.restore(LaunchMemory::before);
+    return run_aside(program, true).findings.findings();
+  };
+  const std::vector<Finding> of_kernel = found_in(program_);
+  const std::vector<Finding> of_mutant = found_in(mutant_);
+  kept_.restore(LaunchMemory::after);
+  if (outcome.effect == MutantOutcome::kEffectWords[static_cast<std::size_t>(Effect::finding)]) return;
+  for (const Finding& finding : of_mutant) {
+    const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
+    if (finding.severity == Severity::note || std::ranges::any_of(of_kernel, same)) continue;
+    outcome.found(Effect::finding, fmt::format("{}: {}", checker_name(finding.checker), finding.problem));
+    return;
+  }
+}
+
+}  // namespace convladder::simulated

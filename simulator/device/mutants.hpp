@@ -1,0 +1,86 @@
+// Mutants on the device: which one runs in place of its kernel, which there could be, and what one has changed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/mutations/mutation.hpp"
+#include "simulator/state/source_place.hpp"
+
+namespace convladder::simulated {
+
+/// What is asked of a device about mutants.
+struct MutantsWanted {
+  bool lists = false;         ///< whether it lists those that its kernels could have
+  std::string kernel{};       ///< whose mutant runs in its place, by its name in the PTX, in whatever module; empty: none
+  std::string id{};           ///< Mutation::id of that
+  std::uint64_t orders = 20;  ///< of each launch that are tried where order matters and the usual one shows no difference
+
+  bool has_one() const { return !kernel.empty(); }
+  static void each_field(auto&& field, auto& its) {
+    field("lists", its.lists, "kernel", its.kernel, "id", its.id, "orders", its.orders);
+  }
+};
+
+/// The largest number of orders.
+inline constexpr std::uint64_t kMostMutantOrders = 100'000;
+
+/// A mutant that a kernel could have.
+struct PossibleMutant {
+  std::string id;
+  std::string kind;  ///< as in kMutationKinds
+  std::vector<SourcePlace> places{};
+  int ptx_line = 0;              ///< of its first instruction; of the kernel if it is about the kernel as a whole
+  int instructions = 0;          ///< that are changed
+  std::uint64_t executions = 0;  ///< of these, by warps; launches after the first of `stale`
+
+  static void each_field(auto&& field, auto& its) {
+    field("id", its.id, "kind", its.kind, "places", its.places, "ptx_line", its.ptx_line, "instructions",
+          its.instructions, "executions", its.executions);
+  }
+};
+
+/// What a mutant has changed, launch by launch, against its kernel on the same memory.
+struct MutantOutcome {
+  enum class Effect : std::uint8_t {
+    none,      ///< the same results in every launch: in the usual order and, where order matters, in others
+    finding,   ///< the same results, but a checker finds something that it does not find in the kernel
+    results,   ///< other results in the usual order
+    order,     ///< other results in another order of the work, which memory was left as
+    fault,     ///< the kernel was ended
+    not_known  ///< it was not compared
+  };
+  static constexpr const char* kEffectWords[] = {"none", "finding", "results", "order", "fault", "not known"};
+
+  std::uint64_t launches = 0;  ///< of the mutant
+  std::string effect = kEffectWords[0];
+  std::uint64_t first_launch = 0;  ///< the first with an effect, from 1
+  std::string text{};              ///< "512 of 4096 bytes of 'out' are others"; why it is not known
+  double seconds = 0;              ///< the host's time for comparing
+
+  void found(Effect what, std::string why) {
+    effect = kEffectWords[static_cast<std::size_t>(what)];
+    first_launch = launches;
+    text = std::move(why);
+  }
+  /// Whether launches need not be compared any more.
+  bool is_decided() const { return effect != kEffectWords[0] && effect != kEffectWords[1]; }
+
+  static void each_field(auto&& field, auto& its) {
+    field("launches", its.launches, "effect", its.effect, "first_launch", its.first_launch, "text", its.text, "seconds",
+          its.seconds);
+  }
+};
+
+/// What a device has seen of mutants.
+struct MutantsSeen {
+  std::map<std::string, std::vector<PossibleMutant>> possible{};  ///< by the kernel's name in the PTX
+  MutantOutcome outcome{};                                        ///< of the one that ran
+
+  static void each_field(auto&& field, auto& its) { field("possible", its.possible, "outcome", its.outcome); }
+};
+
+}  // namespace convladder::simulated

@@ -1,0 +1,161 @@
+"""`mutate` as users type it: of a program with a lax test, of a ladder's stages, of a folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import REPOSITORY, assert_refused, run
+from lucky_stages import PLAIN, write_ladder
+from two_orders import NVCC, needs_nvcc, needs_stand_in, not_sanitized
+
+SCALE = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+__global__ void scale(const float* in, float* out, int n, int unused) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (unused) out[0] = 77;
+  if (i < n) {
+    float value = 3 * in[i];
+    out[i] = value;
+  }
+}
+__global__ void rotate(float* data) {
+  __shared__ float room[64];
+  room[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  data[threadIdx.x] = room[(threadIdx.x + 40) % 64];
+}
+int main(int, char** words) {
+  const bool ends_with_0 = !std::strcmp(words[1], "prints");
+  const int looks_at = !std::strcmp(words[1], "half") ? 128 : 256;
+  float host[256], back[256], *in, *out;
+  for (int i = 0; i < 256; ++i) host[i] = i + 1;
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&out, sizeof host);
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  scale<<<4, 64>>>(in, out, 256, 0);
+  rotate<<<1, 64>>>(out);
+  cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost);
+  bool right = true;
+  for (int i = 0; i < looks_at; ++i) right = right && back[i] == 3 * host[i < 64 ? (i + 40) % 64 : i];
+  std::puts(right ? "test PASSED" : "test FAILED");
+  return right || ends_with_0 ? 0 : 1;
+}
+"""
+
+SOURCE = SCALE.strip() + "\n"
+
+
+def line(text: str) -> int:
+    """The number of the line of the source that has this text."""
+    return next(number for number, one in enumerate(SOURCE.splitlines(), 1) if text in one)
+
+
+STORE, NEVER, BARRIER = line("out[i] = value"), line("out[0] = 77"), line("__syncthreads")
+
+pytestmark = [needs_stand_in, not_sanitized]
+
+
+@pytest.fixture(scope="module", name="program")
+def _program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if NVCC is None:
+        pytest.skip("nvcc is not installed")
+    folder = tmp_path_factory.mktemp("scale")
+    (folder / "scale.cu").write_text(SOURCE, encoding="utf-8")
+    subprocess.run([str(NVCC), "-cudart", "shared", "-arch=compute_75", "-lineinfo", "scale.cu", "-o", "scale"], check=True,
+                   capture_output=True, cwd=folder)
+    return folder / "scale"
+
+
+def verdicts(document: dict[str, Any]) -> dict[tuple[str, str, int], str]:
+    """By kernel, kind and line."""
+    return {(one["name"], one["mutant"]["kind"], (one["mutant"]["places"] or [{"line": 0}])[0]["line"]): one["verdict"]
+            for one in document["mutants"]}
+
+
+def mutants(*words: object) -> tuple[int, dict[tuple[str, str, int], str]]:
+    done = run("mutate", "--format", "json", *words)
+    return done.returncode, verdicts(json.loads(done.stdout))
+
+
+def test_a_test_that_looks_at_all_of_it_rejects_every_mutant(program: Path) -> None:
+    code, found = mutants("--", program, "all")
+    assert code == 0
+    wrong = {key: verdict for key, verdict in found.items() if verdict not in ("rejected", "not run", "equivalent")}
+    assert wrong == {}
+    assert found["scale", "store-out", STORE] == found["scale", "zeros", STORE] == found["scale", "last-block", 0] == "rejected"
+    assert found["rotate", "barrier-out", BARRIER] == "rejected", "in another order, of two warps"
+    assert found["scale", "store-out", NEVER] == "not run"
+    assert found["scale", "stale", 0] == "not run", "it is called once"
+
+
+def test_a_test_that_looks_at_half_of_it_accepts_a_missing_block(program: Path) -> None:
+    done = run("mutate", "--", program, "half")
+    assert done.returncode == 1, done.stderr
+    assert "the test accepts" in done.stdout and "last block does nothing" in done.stdout, done.stdout
+    assert " of 1024 bytes of" in done.stdout and max(map(len, done.stdout.splitlines())) <= 100, done.stdout
+    code, found = mutants("--kinds", "zeros,last-block", "--kernel", "scale", "--", program, "half")
+    assert code == 1
+    assert {kind for _, kind, _ in found} == {"zeros", "last-block"} and {name for name, _, _ in found} == {"scale"}
+
+
+def test_a_program_that_ends_with_0_is_read(program: Path) -> None:
+    code, found = mutants("--kinds", "zeros", "--", program, "prints")
+    assert (code, set(found.values())) == (1, {"accepted", "not run"})
+    for rule in (["--rejects", "FAILED$"], ["--accepts", "PASSED$"]):
+        code, found = mutants("--kinds", "zeros", *rule, "--", program, "prints")
+        assert (code, set(found.values())) == (0, {"rejected", "not run"}), rule
+
+
+def test_a_record_is_gone_on_with(program: Path, tmp_path: Path) -> None:
+    record = tmp_path / "mutants.json"
+    first = run("mutate", "--most", "4", "--output", record, "--", program, "half")
+    assert "not tried" in first.stdout, first.stdout
+    begun = json.loads(record.read_text(encoding="utf-8"))
+    assert sum(one["verdict"] not in ("not tried", "not run") for one in begun["mutants"]) == 4
+    second = run("mutate", "--output", record, "--", program, "half")
+    assert "4 of the verdicts were in" in second.stdout and "not tried" not in second.stdout, second.stdout
+    begin = time.monotonic()
+    third = run("mutate", "--output", record, "--", program, "half")
+    assert third.returncode == 1 and time.monotonic() - begin < 20
+    schema = json.loads((REPOSITORY / "results/mutants.schema.json").read_text(encoding="utf-8"))
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(json.loads(record.read_text(encoding="utf-8")), schema)
+    assert_refused(run("mutate", "--output", record, "--", program, "all"), "of another test")
+    record.write_text("{}", encoding="utf-8")
+    assert_refused(run("mutate", "--output", record, "--", program, "half"), "no record of mutants")
+
+
+def test_what_cannot_be_tested_is_one_line(program: Path) -> None:
+    assert_refused(run("mutate", "--", "/bin/false"), "fails without any mutant: exit code 1")
+    nothing = run("mutate", "--", "/bin/true")
+    assert nothing.returncode == 2 and "no kernel" in nothing.stdout + nothing.stderr, nothing
+    assert_refused(run("mutate", "--rejects", "PASSED", "--", program, "all"), "it prints: test PASSED")
+    assert_refused(run("mutate", "--kinds", "zero", "--", program, "all"), "unknown fault 'zero'")
+    assert_refused(run("mutate", "--variant", "naive", "--", program, "all"), "is for a ladder")
+    assert_refused(run("mutate", "--timeout", "3", "--problem", "softmax"), "--timeout is for a program")
+    assert_refused(run("mutate"), "what is to be tested")
+    assert_refused(run("mutate", "--kernel", "(", "--", program, "all"), "is not a regular expression")
+
+
+@needs_nvcc
+def test_our_verification_accepts_nothing() -> None:
+    code, found = mutants("--problem", "convolution", "--variant", "shared-memory,implicit-gemm", "--shape", "3,12,11,5,3,1,1",
+                          "--batch", "3")
+    assert code == 0
+    assert "accepted" not in found.values() and "rejected" in found.values()
+
+
+@needs_nvcc
+def test_the_stages_of_a_folder(tmp_path: Path) -> None:
+    folder = write_ladder(tmp_path / "sums", {"plain": PLAIN})
+    code, found = mutants(folder)
+    assert code == 0, found
+    assert {kind for (_, kind, _), verdict in found.items() if verdict == "rejected"} >= {"store-out", "zeros", "last-block"}
