@@ -23,6 +23,8 @@ constexpr int kLargestCheckedBatch = 64;  // checkers look at every access; more
 /// Sizes with tail tiles, strides, padding and groups, which the networks' layers do not have together.
 constexpr const char* kAwkwardSizes[] = {"C3H31W29M7K3S3P2", "C8H20W23M12K3S2P1G2", "C2H17W19M5K1S2",
                                          "C3H43W35M6K11S4"};
+/// A small one that nearly every variant can run.
+constexpr const char* kUsualSize = "C4H13W11M16K5P2";
 
 /// Whether a problem that nobody named has anything to check: a CUDA variant and, in the named networks, a layer.
 bool is_there(const CheckSelection& selection, const Problem& problem) {
@@ -94,7 +96,7 @@ RunOptions options_of(const CheckSelection& selection, const std::string& proble
   if (!options.networks.empty() || !options.layers.empty() || sizes_named || found == nullptr) return options;
   const bool is_convolution = problem == RunOptions().problem;
   if (unnamed == UnnamedSizes::one && (is_convolution || !found->counted_sizes().empty())) {
-    options.sizes = {is_convolution ? kAwkwardSizes[0] : found->counted_sizes().front()};
+    options.sizes = {is_convolution ? kUsualSize : found->counted_sizes().front()};
   } else {
     for (const Network* network : selected_networks({}, {})) {
       if (!problem_layers(*network, *found).empty()) options.networks.push_back(network->name);

@@ -30,7 +30,7 @@ void add_check_selection(CLI::App& command, CheckSelection& selection);
 /// How many sizes are taken where none is named.
 enum class UnnamedSizes {
   all,  ///< of convolutions every layer of every network and some awkward ones; of folders those that are counted
-  one   ///< the first awkward one of convolutions, the first counted one of other problems
+  one   ///< a small one of convolutions, the first counted one of other problems
 };
 
 /// The cases to check, each size once: layers of several networks may have the same one. Throws UserError, also for a

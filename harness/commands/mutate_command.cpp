@@ -26,6 +26,7 @@
 #include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/reasons.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -127,9 +128,9 @@ int try_and_print(const MutateArguments& a, MutantRecord& record, const MutantSe
     print_as({.format = a.format}, mutant_record_json(record));
   } else {
     Report report = mutant_report(record, a.verbose);
-    for (const LeftOutCase& one : left_out) {
-      report.section().note(fmt::format("{}: not tested: {}", printable(one.id), printable(one.reason)));
-    }
+    Reasons reasons;
+    for (const LeftOutCase& one : left_out) reasons.add("not tested: " + one.reason, printable(one.id));
+    report.section().notes(reasons.lines());
     if (known > 0) {
       report.section().note(fmt::format("{} of the verdicts were in {} already", known, printable(a.output)));
     }

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "simulator/device/mutant_trial.hpp"
@@ -42,6 +44,19 @@ std::vector<InstructionCounters> counts_of_kernel(const Program& program, const 
 }
 
 }  // namespace
+
+void HostReads::add(const std::byte* bytes, std::size_t count) {
+  bytes_ += count;
+  for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min(sizeof word, count - at));
+    hash_ = std::rotl((hash_ ^ word) * 0x9e3779b97f4a7c15U, 29);
+  }
+}
+
+std::string HostReads::text(bool sees_memory_itself) const {
+  return sees_memory_itself ? "" : fmt::format("{} bytes, {:016x}", bytes_, hash_);
+}
 
 const Program* SimulatedDevice::mutant_of(const Program& program) {
   if (!options_.mutants.has_one() || program.kernel->name != options_.mutants.kernel) return nullptr;
@@ -145,7 +160,7 @@ void SimulatedDevice::note_executions(const Program& program, const LaunchResult
 }
 
 MutantsSeen SimulatedDevice::take_mutants() {
-  MutantsSeen seen{.outcome = mutant_outcome_};
+  MutantsSeen seen{.outcome = mutant_outcome_, .host_reads = host_reads_.text(has_visible_memory_)};
   for (auto& [name, executions] : std::exchange(executions_, {})) {
     seen.possible.emplace(name, std::move(executions.mutants));
   }

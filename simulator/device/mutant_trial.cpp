@@ -3,17 +3,69 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "simulator/checkers/race_checker.hpp"
 #include "simulator/checkers/written_allocations.hpp"
 #include "simulator/device/other_orders.hpp"
+#include "support/half.hpp"
 
 namespace convladder::simulated {
 namespace {
 
 using Effect = MutantOutcome::Effect;
+
+/// A number of 16 to 64 bits as a double.
+double number_at(const std::byte* at, ValueType type) {
+  const auto as = [at](auto value) {
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  };
+  switch (type) {
+    case ValueType::float16:
+      return to_float(Half{as(std::uint16_t{})});
+    case ValueType::bfloat16:
+      return to_float(Bfloat16{as(std::uint16_t{})});
+    case ValueType::float64:
+      return as(double{});
+    default:
+      return as(float{});
+  }
+}
+
+/// The differences that another order of sums, or a fused product, makes: of each number, and of the largest one.
+struct RoundingLimits {
+  double of_number = 0;
+  double of_largest = 0;
+};
+
+RoundingLimits limits_of(ValueType type) {
+  if (type == ValueType::float64) return {1e-10, 1e-12};
+  if (type == ValueType::float32) return {1e-4, 1e-6};
+  return type == ValueType::float16 ? RoundingLimits{1e-2, 1e-3} : RoundingLimits{5e-2, 1e-2};
+}
+
+/// Whether numbers differ by no more than rounding makes them; NaN is not such a number.
+bool is_rounding(std::span<const std::byte> were, const std::byte* are, ValueType type) {
+  const std::size_t bytes = type == ValueType::float64 ? 8 : type == ValueType::float32 ? 4 : 2;
+  const RoundingLimits limits = limits_of(type);
+  double largest = 0;
+  for (std::size_t at = 0; at + bytes <= were.size(); at += bytes) {
+    const double size = std::abs(number_at(&were[at], type));
+    if (size <= std::numeric_limits<double>::max()) largest = std::max(largest, size);
+  }
+  for (std::size_t at = 0; at + bytes <= were.size(); at += bytes) {
+    if (std::memcmp(&were[at], are + at, bytes) == 0) continue;
+    const double was = number_at(&were[at], type);
+    const double difference = std::abs(number_at(are + at, type) - was);
+    if (!(difference <= limits.of_number * std::abs(was) + limits.of_largest * largest)) return false;
+  }
+  return true;
+}
 
 /// "512 of 4096 bytes of 'out' are others", for the first piece of memory.
 std::string difference_text(const LaunchMemory::Difference& difference) {
@@ -34,6 +86,8 @@ MutantTrial::MutantTrial(const Program& program, const Program& mutant, DeviceMe
       configuration_(std::move(configuration)),
       written_(written),
       kept_(memory, written) {
+  const std::optional<ValueType> stored = stored_type(*program.kernel);
+  if (!program.calls_functions() && stored && *stored != ValueType::whole) stored_ = stored;
   configuration_.is_counted = false;
   configuration_.with_caches = false;
   configuration_.collect_findings = true;
@@ -71,7 +125,15 @@ LaunchResult MutantTrial::compare(const std::function<LaunchResult()>& run, std:
   if (!result.stopped.empty()) {
     outcome.found(Effect::fault, "it was ended " + result.stopped);
   } else if (const auto difference = kept_.difference_to(LaunchMemory::after)) {
-    outcome.found(Effect::results, difference_text(*difference));
+    const bool is_small = std::ranges::all_of(difference->of_piece, [&](const auto& piece) {
+      return stored_ &&
+             is_rounding(piece.first->contents[LaunchMemory::after], memory_.host(piece.first->begin), *stored_);
+    });
+    if (!is_small) {
+      outcome.found(Effect::results, difference_text(*difference));
+    } else if (!outcome.is(Effect::rounding)) {
+      outcome.found(Effect::rounding, difference_text(*difference));
+    }
   } else if (result.printed != usual.printed) {
     outcome.found(Effect::results, "it prints something else");
   } else if (orders > 0) {
@@ -110,7 +172,7 @@ void MutantTrial::look_for_findings(MutantOutcome& outcome) {
   const std::vector<Finding> of_kernel = found_in(program_);
   const std::vector<Finding> of_mutant = found_in(mutant_);
   kept_.restore(LaunchMemory::after);
-  if (outcome.effect == MutantOutcome::kEffectWords[static_cast<std::size_t>(Effect::finding)]) return;
+  if (!outcome.is(Effect::none)) return;
   for (const Finding& finding : of_mutant) {
     const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
     if (finding.severity == Severity::note || std::ranges::any_of(of_kernel, same)) continue;

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/device/launch_memory.hpp"
 #include "simulator/device/mutants.hpp"
 #include "simulator/execution/executor.hpp"
+#include "simulator/mutations/value_types.hpp"
 
 namespace convladder::simulated {
 
@@ -34,6 +36,7 @@ class MutantTrial {
   LaunchConfiguration configuration_;
   std::vector<std::uint64_t> written_;
   LaunchMemory kept_;
+  std::optional<ValueType> stored_;  // the type of the floats that the kernel writes; none: several, or others
 };
 
 }  // namespace convladder::simulated

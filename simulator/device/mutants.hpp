@@ -1,6 +1,7 @@
 // Mutants on the device: which one runs in place of its kernel, which there could be, and what one has changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,10 +15,11 @@ namespace convladder::simulated {
 
 /// What is asked of a device about mutants.
 struct MutantsWanted {
-  bool lists = false;         ///< whether it lists those that its kernels could have
-  std::string kernel{};       ///< whose mutant runs in its place, by its name in the PTX, in whatever module; empty: none
-  std::string id{};           ///< Mutation::id of that
-  std::uint64_t orders = 20;  ///< of each launch that are tried where order matters and the usual one shows no difference
+  bool lists = false;    ///< whether it lists those that its kernels could have
+  std::string kernel{};  ///< whose mutant runs in its place, by its name in the PTX, in whatever module; empty: none
+  std::string id{};      ///< Mutation::id of that
+  std::uint64_t orders =
+      20;  ///< of each launch that are tried where order matters and the usual one shows no difference
 
   bool has_one() const { return !kernel.empty(); }
   static void each_field(auto&& field, auto& its) {
@@ -48,12 +50,14 @@ struct MutantOutcome {
   enum class Effect : std::uint8_t {
     none,      ///< the same results in every launch: in the usual order and, where order matters, in others
     finding,   ///< the same results, but a checker finds something that it does not find in the kernel
+    rounding,  ///< other results by as much as another order of sums makes them
     results,   ///< other results in the usual order
     order,     ///< other results in another order of the work, which memory was left as
     fault,     ///< the kernel was ended
     not_known  ///< it was not compared
   };
-  static constexpr const char* kEffectWords[] = {"none", "finding", "results", "order", "fault", "not known"};
+  static constexpr const char* kEffectWords[] = {"none",  "finding", "rounding", "results",
+                                                 "order", "fault",   "not known"};
 
   std::uint64_t launches = 0;  ///< of the mutant
   std::string effect = kEffectWords[0];
@@ -61,13 +65,14 @@ struct MutantOutcome {
   std::string text{};              ///< "512 of 4096 bytes of 'out' are others"; why it is not known
   double seconds = 0;              ///< the host's time for comparing
 
+  bool is(Effect what) const { return effect == kEffectWords[static_cast<std::size_t>(what)]; }
   void found(Effect what, std::string why) {
     effect = kEffectWords[static_cast<std::size_t>(what)];
     first_launch = launches;
     text = std::move(why);
   }
   /// Whether launches need not be compared any more.
-  bool is_decided() const { return effect != kEffectWords[0] && effect != kEffectWords[1]; }
+  bool is_decided() const { return !is(Effect::none) && !is(Effect::finding) && !is(Effect::rounding); }
 
   static void each_field(auto&& field, auto& its) {
     field("launches", its.launches, "effect", its.effect, "first_launch", its.first_launch, "text", its.text, "seconds",
@@ -75,12 +80,27 @@ struct MutantOutcome {
   }
 };
 
+/// What the host reads from a device, as a hash: where it is the same, nobody can see that results were others.
+class HostReads {
+ public:
+  void add(const std::byte* bytes, std::size_t count);
+  /// "1024 bytes, 8f3a…"; empty where the host may look at memory of the device without being seen.
+  std::string text(bool sees_memory_itself) const;
+
+ private:
+  std::uint64_t bytes_ = 0;
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
 /// What a device has seen of mutants.
 struct MutantsSeen {
   std::map<std::string, std::vector<PossibleMutant>> possible{};  ///< by the kernel's name in the PTX
   MutantOutcome outcome{};                                        ///< of the one that ran
+  std::string host_reads{};                                       ///< HostReads::text
 
-  static void each_field(auto&& field, auto& its) { field("possible", its.possible, "outcome", its.outcome); }
+  static void each_field(auto&& field, auto& its) {
+    field("possible", its.possible, "outcome", its.outcome, "host_reads", its.host_reads);
+  }
 };
 
 }  // namespace convladder::simulated

@@ -168,6 +168,7 @@ std::string SimulatedDevice::place_of(const void* address, std::string& label) c
 DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_view label) {
   try {
     const std::uint64_t address = memory_.allocate_visible(bytes, label);
+    has_visible_memory_ = true;
     return {*this, reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
   } catch (const std::bad_alloc&) {
     throw OutOfDeviceMemory(fmt::format("{} needs {} bytes, {} bytes are free", label, bytes, free_bytes()));
@@ -177,6 +178,7 @@ DeviceBuffer SimulatedDevice::allocate_visible(std::size_t bytes, std::string_vi
 void SimulatedDevice::adopt(void* address, std::size_t bytes, std::string_view label) {
   try {
     memory_.adopt(address, bytes, label);
+    has_visible_memory_ = true;
   } catch (const std::invalid_argument& error) {
     throw DeviceError(error.what());
   }
@@ -189,7 +191,10 @@ const Allocation* SimulatedDevice::allocation_at(const void* address) const {
 }
 
 void SimulatedDevice::copy_to_host(void* destination, const void* source, std::size_t bytes) {
-  if (bytes > 0) std::memcpy(destination, checked_host(source, bytes, "copy to the host"), bytes);
+  if (bytes == 0) return;
+  const std::byte* const from = checked_host(source, bytes, "copy to the host");
+  std::memcpy(destination, from, bytes);
+  host_reads(from, bytes);
 }
 
 PinnedBuffer SimulatedDevice::allocate_pinned(std::size_t bytes, std::string_view label) {
@@ -220,6 +225,7 @@ std::uint64_t SimulatedDevice::place(const ptx::Module& module, const ptx::Symbo
     const std::string label = symbol.name.starts_with("_Z") ? demangle(symbol.name) : symbol.name;
     found->second =
         symbol.is_managed ? memory_.allocate_visible(symbol.bytes, label) : allocate_address(symbol.bytes, label);
+    has_visible_memory_ = has_visible_memory_ || symbol.is_managed;
     const std::uint64_t address = found->second;
     if (!symbol.opaque_type.empty()) textures_.declare(address, symbol.opaque_type, symbol.name, symbol.fields);
     if (!symbol.initial_bytes.empty()) {

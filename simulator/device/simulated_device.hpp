@@ -222,9 +222,13 @@ class SimulatedDevice final : public Device {
   std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
   /// The outcome of other orders of each kernel's launches since the last call, by its name in the PTX.
   std::map<std::string, OrdersTried> take_orders_tried() { return std::exchange(orders_tried_, {}); }
-  /// The mutants that the kernels which have run since the last call could have, of several kernels of one name those of
-  /// the first; and what the one that runs has changed so far.
+  /// The mutants that the kernels which have run since the last call could have, of several kernels of one name those
+  /// of the first; and what the one that runs has changed so far.
   MutantsSeen take_mutants();
+  /// Notes that the host reads these bytes of the device without `copy_to_host`.
+  void host_reads(const std::byte* bytes, std::size_t count) {
+    if (options_.mutants.lists || options_.mutants.has_one()) host_reads_.add(bytes, count);
+  }
   /// The checkers for which the host has had too little memory, "racecheck": they have not seen everything.
   std::string blind_checkers() const;
   /// Allocations that are still live, as findings of memcheck: to be called when all should have been freed.
@@ -284,6 +288,8 @@ class SimulatedDevice final : public Device {
   std::map<std::string, OrdersTried> orders_tried_;
   std::map<const Program*, std::unique_ptr<Program>> mutants_;  // of kernels that have run; none for most
   MutantOutcome mutant_outcome_;
+  HostReads host_reads_;
+  bool has_visible_memory_ = false;
   /// The mutants that a kernel could have, and the instructions of each in the program that has run.
   struct Executions {
     const Program* program = nullptr;

@@ -8,6 +8,7 @@
 #include "simulator/mutations/loops.hpp"
 #include "simulator/mutations/mutation.hpp"
 #include "simulator/mutations/opcode_facts.hpp"
+#include "simulator/mutations/value_types.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -50,22 +51,6 @@ Operand special(std::string name) {
   operand.kind = OperandKind::special;
   operand.name = std::move(name);
   return operand;
-}
-
-/// The type of a value in a register, as the instructions that make it say.
-enum class ValueType { whole, float16, bfloat16, float16_pair, bfloat16_pair, float32, float64 };
-
-std::optional<ValueType> value_type_of(const ptx::Type& type, std::string_view opcode) {
-  const bool is_bf16 = opcode.find("bf16") != std::string_view::npos;
-  if (type.type_class == ptx::TypeClass::floating_pair) {
-    return is_bf16 ? ValueType::bfloat16_pair : ValueType::float16_pair;
-  }
-  if (type.type_class == ptx::TypeClass::floating) {
-    if (type.bits == 16) return is_bf16 ? ValueType::bfloat16 : ValueType::float16;
-    return type.bits == 64 ? ValueType::float64 : ValueType::float32;
-  }
-  if (type.type_class == ptx::TypeClass::bits) return std::nullopt;
-  return ValueType::whole;
 }
 
 class Mutator {
@@ -157,47 +142,6 @@ class Mutator {
     edit.replaced = std::move(load);
   }
 
-  /// The type of a value that an instruction stores, from the instructions that make it.
-  ValueType type_of(int reg, int before) const {
-    const int bits = registers_[static_cast<std::size_t>(reg)].type.bits;
-    constexpr int kMostSteps = 8;
-    int at_index = before;
-    for (int step = 0; step < kMostSteps; ++step) {
-      int writer = -1;
-      const auto count = static_cast<int>(body_.instructions.size());
-      for (int i = 0; i < count && writer < 0; ++i) {  // backwards, and then from the end: a value of the trip before
-        const int candidate = ((at_index - 1 - i) % count + count) % count;
-        if (writes(at(candidate), reg)) writer = candidate;
-      }
-      if (writer < 0) break;
-      const Instruction& instruction = at(writer);
-      const auto type = result_type(instruction);
-      if (type) {
-        if (const auto found = value_type_of(*type, instruction.opcode)) {
-          if (*found != ValueType::whole || !instruction.opcode.starts_with("ld")) return *found;
-        }
-      }
-      const bool copies = instruction.opcode.starts_with("mov") || instruction.opcode.starts_with("selp");
-      if (!copies || instruction.operands.size() < 2 || instruction.operands[1].kind != OperandKind::register_) break;
-      reg = instruction.operands[1].index;
-      at_index = writer;
-    }
-    return usual_type(bits);
-  }
-
-  /// The type of values of that size that the body computes with, if nothing says more.
-  ValueType usual_type(int bits) const {
-    const auto computes_with = [&](ptx::TypeClass type_class, int of_bits) {
-      return std::ranges::any_of(body_.instructions, [&](const Instruction& one) {
-        const auto type = result_type(one);
-        return type && type->type_class == type_class && type->bits == of_bits;
-      });
-    };
-    if (bits == 32 && computes_with(ptx::TypeClass::floating, 32)) return ValueType::float32;
-    if (bits == 64 && computes_with(ptx::TypeClass::floating, 64)) return ValueType::float64;
-    return ValueType::whole;
-  }
-
   /// Adds the instructions that change a value, and returns what has the changed one.
   Operand changed(const Operand& value, int index, std::vector<Instruction>& before) {
     const Instruction& store = at(index);
@@ -217,7 +161,7 @@ class Mutator {
       return to;
     }
     const bool is_sign = mutation_.kind == MutationKind::sign;
-    ValueType type = type_of(value.index, index);
+    ValueType type = value_type(body_, value.index, index);
     const bool fits = (bits == 16) == (type == ValueType::float16 || type == ValueType::bfloat16) &&
                       (bits == 64) == (type == ValueType::float64);
     if (!fits) type = ValueType::whole;

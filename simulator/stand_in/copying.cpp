@@ -150,6 +150,10 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
         machine.brought_unwritten(unwritten, from.address);
       }
       copy(source, from);
+      if (from_device) {
+        each_row(from, from, size,
+                 [&](std::size_t at, std::size_t /*same*/) { machine.host_reads(source + at, size.width); });
+      }
       machine.moved_by_host(to.address);
     }
   }

@@ -126,6 +126,8 @@ class Machine {
   simulated::TextureTable& textures();
   /// What it has seen of mutants since the last call.
   simulated::MutantsSeen take_mutants() { return device_.take_mutants(); }
+  /// Notes that the host reads these bytes of the device.
+  void host_reads(const std::byte* bytes, std::uint64_t count) { device_.host_reads(bytes, count); }
   /// Whether the address is one of the device, or of memory that it sees.
   bool owns(const void* address) const { return device_.allocation_at(address) != nullptr; }
   const simulated::Allocation* allocation_at(const void* address) const { return device_.allocation_at(address); }

@@ -169,6 +169,20 @@ TEST(Mutants, IndicesGoToTheNeighbour) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(moved.words[i], numbers()[i ^ 2U]) << "pairs stay aligned";
 }
 
+TEST(Mutants, AnotherOrderOfASumIsARounding) {
+  const TestedKernel sum(
+      "mov.f32 %f1, 0f00000000; mov.u32 %r7, 0; mov.u64 %rd6, %rd1;\nloop: ld.global.f32 %f2, [%rd6];\n"
+      "add.f32 %f1, %f1, %f2; add.s64 %rd6, %rd6, 4; add.s32 %r7, %r7, 1; setp.lt.s32 %p1, %r7, 64;\n"
+      "@%p1 bra loop; st.global.f32 [%rd4], %f1; ret;");
+  std::vector<float> values = fractions();
+  for (std::size_t i = 0; i < 64; ++i) values[i] = 0.1F * static_cast<float>(i * 37 % 64 + 1);
+  EXPECT_EQ(sum.run(MutationKind::load_index, bits(values)).outcome.effect, "rounding");
+  EXPECT_EQ(sum.run(MutationKind::scaled, bits(values)).outcome.effect, "results");
+  // The same difference in whole numbers is none that rounding makes.
+  const TestedKernel whole("ld.global.u32 %r6, [%rd3]; add.u32 %r7, %r6, 1000000; st.global.u32 [%rd4], %r7; ret;");
+  EXPECT_EQ(whole.run(MutationKind::load_index, numbers()).outcome.effect, "results");
+}
+
 TEST(Mutants, TheLastBlockOrALaterCallDoesNothing) {
   const auto last = TestedKernel(kCopy).run(MutationKind::last_block, numbers());
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(last.words[i], i < 32 ? numbers()[i] : 7);

@@ -24,7 +24,7 @@ LadderTest::LadderTest(const std::vector<CaseGroup>& groups, const CheckSettings
         left_out_.push_back({of, one.reason.empty() ? fmt::format("{}", one.status.value()) : one.reason});
         continue;
       }
-      places_[of] = {groups_.size() - 1, index};
+      places_[of] = {groups_.size() - 1, index, one.mutants.host_reads};
       for (TriedMutant& mutant : selected_mutants(of, one.mutants.possible, settings)) {
         mutants_.push_back(std::move(mutant));
       }
@@ -41,7 +41,8 @@ void LadderTest::run(TriedMutant& one, const MutantSettings& settings) const {
   one.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   one.outcome = checked.mutants.outcome;
   if (checked.passed()) {
-    one.verdict = verdict_of_accepted(one.mutant, one.outcome);
+    const bool is_unread = !place.host_reads.empty() && checked.mutants.host_reads == place.host_reads;
+    one.verdict = verdict_of_accepted(one.mutant, one.outcome, is_unread);
     return;
   }
   one.verdict = mutant_verdicts::kRejected;

@@ -34,6 +34,7 @@ class LadderTest {
   struct Place {
     std::size_t group = 0;
     std::size_t index = 0;
+    std::string host_reads;  ///< without any mutant
   };
   CheckSettings check_;
   std::deque<CheckedGroup> groups_;      ///< where they are made: data of a case stay in place

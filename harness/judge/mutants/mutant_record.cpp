@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
@@ -14,6 +15,7 @@
 #include "support/json_fields.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -22,18 +24,14 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
 
-/// "transpose.cu line 31", with the line that calls it; "PTX line 40"; empty for the kernel as a whole.
+/// "transpose.cu:31"; "PTX line 40"; "the kernel" as a whole; "8 sums".
 std::string place_of(const simulated::PossibleMutant& mutant) {
   if (mutant.instructions == 0) return "the kernel";
   if (mutant.kind == words_of(simulated::MutationKind::low_precision).word) {
     return plural(static_cast<std::size_t>(mutant.instructions), "sum");
   }
   if (mutant.places.empty()) return fmt::format("PTX line {}", mutant.ptx_line);
-  std::string text = fmt::format("{}:{}", mutant.places.front().file, mutant.places.front().line);
-  if (mutant.places.size() > 1) {
-    text += fmt::format(" from {}:{}", mutant.places.back().file, mutant.places.back().line);
-  }
-  return text;
+  return fmt::format("{}:{}", mutant.places.front().file, mutant.places.front().line);
 }
 
 std::string effect_text(const TriedMutant& one) {
@@ -42,6 +40,37 @@ std::string effect_text(const TriedMutant& one) {
   if (one.outcome.first_launch > 1) return fmt::format("launch {}: {}", one.outcome.first_launch, one.outcome.text);
   return one.outcome.text;
 }
+
+/// The cases of a record as a table tells them apart: without the parts of their ids that are the same in all of them.
+class CaseNames {
+ public:
+  explicit CaseNames(const MutantRecord& record) {
+    for (const TriedMutant& one : record.mutants) {
+      if (!ids_.contains(one.of)) ids_.emplace(one.of, split(one.of, '/'));
+    }
+    if (ids_.empty()) return;
+    const std::vector<std::string>& first = ids_.begin()->second;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      is_told_.push_back(std::ranges::any_of(
+          ids_, [&](const auto& id) { return id.second.size() != first.size() || id.second[i] != first[i]; }));
+    }
+  }
+  /// Whether there are several.
+  bool any() const { return ids_.size() > 1; }
+  std::string of(const std::string& id) const {
+    std::string text;
+    const std::vector<std::string>& parts = ids_.at(id);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i < is_told_.size() && !is_told_[i]) continue;
+      text += (text.empty() ? "" : "/") + parts[i];
+    }
+    return printable(text);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> ids_;
+  std::vector<bool> is_told_;
+};
 
 /// The kernels of the record, in its order, with the case that tests them.
 std::vector<std::pair<std::string, std::string>> kernels_of(const MutantRecord& record) {
@@ -54,14 +83,15 @@ std::vector<std::pair<std::string, std::string>> kernels_of(const MutantRecord& 
 }
 
 void add_sums(Report& report, const MutantRecord& record) {
-  const bool has_cases = std::ranges::any_of(record.mutants, [](const TriedMutant& one) { return !one.of.empty(); });
+  const CaseNames cases(record);
   std::vector<TextColumn> columns{left("kernel")};
-  if (has_cases) columns.insert(columns.begin(), left("case"));
+  if (cases.any()) columns.insert(columns.begin(), left("case"));
   constexpr std::pair<const char*, const char*> kColumns[] = {
-      {"rejected", mutant_verdicts::kRejected},     {"accepted", mutant_verdicts::kAccepted},
-      {"hidden", mutant_verdicts::kHidden},         {"tolerated", mutant_verdicts::kTolerated},
-      {"equivalent", mutant_verdicts::kEquivalent}, {"not told", mutant_verdicts::kNotTold},
-      {"not run", mutant_verdicts::kNotRun},        {"not tried", mutant_verdicts::kNotTried}};
+      {"rejected", mutant_verdicts::kRejected},   {"accepted", mutant_verdicts::kAccepted},
+      {"unread", mutant_verdicts::kUnread},       {"hidden", mutant_verdicts::kHidden},
+      {"tolerated", mutant_verdicts::kTolerated}, {"equivalent", mutant_verdicts::kEquivalent},
+      {"not told", mutant_verdicts::kNotTold},    {"not run", mutant_verdicts::kNotRun},
+      {"not tried", mutant_verdicts::kNotTried}};
   std::vector<const char*> shown;
   for (const auto& [title, verdict] : kColumns) {
     const bool is_always = verdict == mutant_verdicts::kRejected || verdict == mutant_verdicts::kAccepted;
@@ -72,7 +102,7 @@ void add_sums(Report& report, const MutantRecord& record) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [of, kernel] : kernels_of(record)) {
     std::vector<std::string> row;
-    if (has_cases) row.push_back(of);
+    if (cases.any()) row.push_back(cases.of(of));
     row.push_back(printable(display_name(kernel)));
     for (const char* const verdict : shown) {
       row.push_back(std::to_string(std::ranges::count_if(record.mutants, [&](const TriedMutant& one) {
@@ -87,7 +117,7 @@ void add_sums(Report& report, const MutantRecord& record) {
 void add_list(Report& report, const MutantRecord& record, const char* verdict, const std::string& heading,
               const char* last_title, const std::function<std::string(const TriedMutant&)>& last) {
   if (record.count(verdict) == 0) return;
-  const bool has_cases = std::ranges::any_of(record.mutants, [](const TriedMutant& one) { return !one.of.empty(); });
+  const CaseNames cases(record);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [of, kernel] : kernels_of(record)) {
     for (const TriedMutant& one : record.mutants) {
@@ -95,12 +125,12 @@ void add_list(Report& report, const MutantRecord& record, const char* verdict, c
       const auto kind = simulated::find_mutation_kind(one.mutant.kind);
       std::vector<std::string> row{printable(display_name(kernel)), printable(place_of(one.mutant)),
                                    kind ? words_of(*kind).text : printable(one.mutant.kind), printable(last(one))};
-      if (has_cases) row.insert(row.begin(), printable(of));
+      if (cases.any()) row.insert(row.begin(), cases.of(of));
       rows.push_back(std::move(row));
     }
   }
   std::vector<TextColumn> columns{left("kernel"), left("line"), left("mutant"), left(last_title)};
-  if (has_cases) columns.insert(columns.begin(), left("case"));
+  if (cases.any()) columns.insert(columns.begin(), left("case"));
   report.section(heading).table(std::move(columns), std::move(rows));
 }
 
@@ -157,9 +187,11 @@ Report mutant_report(const MutantRecord& record, bool shows_all) {
                   record.mutants.size(), rejected + accepted, accepted == 0 ? "none" : std::to_string(accepted)));
   add_sums(report, record);
   add_list(report, record, kAccepted, "accepted, although results are others", "what it changes", effect_text);
+  add_list(report, record, kUnread, "unread: results are others, but all that the host reads is the same",
+           "what it changes", effect_text);
   add_list(report, record, kHidden, "hidden: no order that was tried gives other results, but a checker has a finding",
            "finding", effect_text);
-  add_list(report, record, kTolerated, "tolerated: rounded sums that pass", "what it changes", effect_text);
+  add_list(report, record, kTolerated, "tolerated: sums that are rounded otherwise", "what it changes", effect_text);
   add_list(report, record, kNotTold, "accepted, and not told whether results are others", "why", effect_text);
   if (shows_all) {
     add_list(report, record, kEquivalent, "equivalent: the same results", "", [](const TriedMutant&) { return ""; });

@@ -31,6 +31,17 @@ constexpr double kTimesOwn = 20;
 /// For the program as it is, which nobody has timed yet.
 constexpr double kFirstTimeout = 3600;
 
+/// What the processes have read; none if one of them may have read more.
+std::vector<std::string> host_reads(const std::vector<simulated::MutantsSeen>& seen) {
+  std::vector<std::string> all;
+  for (const simulated::MutantsSeen& one : seen) {
+    if (one.host_reads.empty()) return {};
+    all.push_back(one.host_reads);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
 }  // namespace
 
 ProgramTest::ProgramTest(std::vector<std::string> words, stand_in::Settings settings, const OutputRules& rules)
@@ -95,13 +106,15 @@ ProgramTest::Run ProgramTest::run(const simulated::MutantsWanted& wanted, double
 
 std::map<std::string, std::vector<simulated::PossibleMutant>> ProgramTest::run_as_it_is() {
   std::map<std::string, std::vector<simulated::PossibleMutant>> possible;
-  for (const bool lists : {true, false}) {
-    const Run own = run({.lists = lists}, kFirstTimeout);
+  for (const bool is_first : {true, false}) {
+    const Run own = run({.lists = true}, kFirstTimeout);
     if (!own.failure.empty()) {
       throw UserError(fmt::format("{}: fails{} without any mutant: {}", printable(words_.front()),
-                                  lists ? "" : " the second time", own.failure));
+                                  is_first ? "" : " the second time", own.failure));
     }
     seconds_ = std::max(seconds_, own.seconds);
+    if (is_first) host_reads_ = host_reads(own.seen);
+    if (host_reads(own.seen) != host_reads_) host_reads_.clear();
     for (const simulated::MutantsSeen& seen : own.seen) possible.insert(seen.possible.begin(), seen.possible.end());
   }
   return possible;
@@ -115,7 +128,9 @@ void ProgramTest::run(TriedMutant& one, const MutantSettings& settings, double t
   one.outcome = combined(outcomes);
   one.seconds = done.seconds;
   one.by = done.failure;
-  one.verdict = done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome) : mutant_verdicts::kRejected;
+  const bool is_unread = !host_reads_.empty() && host_reads(done.seen) == host_reads_;
+  one.verdict =
+      done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome, is_unread) : mutant_verdicts::kRejected;
 }
 
 }  // namespace convladder

@@ -52,6 +52,7 @@ class ProgramTest {
   TextPattern accepts_;
   TextPattern rejects_;
   double seconds_ = 0;
+  std::vector<std::string> host_reads_;  ///< of its processes, without any mutant; none if they differ from run to run
 };
 
 }  // namespace convladder

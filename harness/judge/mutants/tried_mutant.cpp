@@ -35,14 +35,16 @@ int weight(Effect effect) {
       return 0;
     case Effect::finding:
       return 1;
-    case Effect::not_known:
+    case Effect::rounding:
       return 2;
+    case Effect::not_known:
+      return 3;
     case Effect::results:
     case Effect::order:
     case Effect::fault:
-      return 3;
+      return 4;
   }
-  return 2;
+  return 3;
 }
 
 std::size_t kind_place(const std::string& kind) {
@@ -59,13 +61,16 @@ bool TriedMutant::is_same(const TriedMutant& other) const {
          mutant.executions == other.mutant.executions;
 }
 
-const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome) {
+const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
+                                bool is_unread) {
   if (outcome.launches == 0) return mutant_verdicts::kNotTold;
   switch (effect_of(outcome)) {
     case Effect::none:
       return mutant_verdicts::kEquivalent;
     case Effect::finding:
       return mutant_verdicts::kHidden;
+    case Effect::rounding:
+      return mutant_verdicts::kTolerated;
     case Effect::not_known:
       return mutant_verdicts::kNotTold;
     case Effect::results:
@@ -73,6 +78,7 @@ const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const s
     case Effect::fault:
       break;
   }
+  if (is_unread && effect_of(outcome) != Effect::fault) return mutant_verdicts::kUnread;
   const bool is_rounding = mutant.kind == words_of(simulated::MutationKind::low_precision).word;
   return is_rounding ? mutant_verdicts::kTolerated : mutant_verdicts::kAccepted;
 }

@@ -17,7 +17,8 @@ namespace mutant_verdicts {
 inline constexpr const char* kRejected = "rejected";  ///< the test fails
 inline constexpr const char* kAccepted = "accepted";  ///< the test passes, although results are others
 inline constexpr const char* kHidden = "hidden";      ///< it passes; results are the same, but a checker has a finding
-inline constexpr const char* kTolerated = "tolerated";    ///< it passes: a rounding inside of a documented tolerance
+inline constexpr const char* kUnread = "unread";  ///< it passes; results are others, and the host reads none of them
+inline constexpr const char* kTolerated = "tolerated";    ///< it passes: results differ as rounding makes them
 inline constexpr const char* kEquivalent = "equivalent";  ///< it passes: nothing is changed
 inline constexpr const char* kNotTold = "not told";       ///< it passes, and what is changed is not known
 inline constexpr const char* kNotRun = "not run";         ///< the test does not execute that line
@@ -56,8 +57,10 @@ struct MutantSettings {
   }
 };
 
-/// The verdict on a mutant that a test has passed, from what it has changed.
-const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome);
+/// The verdict on a mutant that a test has passed, from what it has changed. `is_unread`: all that the host has read
+/// from the device is as without any mutant.
+const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
+                                bool is_unread);
 
 /// The outcome of several processes or calls: of the one that says most.
 simulated::MutantOutcome combined(const std::vector<simulated::MutantOutcome>& outcomes);

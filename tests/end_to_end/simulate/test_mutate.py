@@ -32,6 +32,8 @@ __global__ void rotate(float* data) {
   __syncthreads();
   data[threadIdx.x] = room[(threadIdx.x + 40) % 64];
 }
+__global__ void spread(int* pairs) { pairs[threadIdx.x] = 5 * threadIdx.x; }
+__global__ void gather(const int* pairs, int* sums) { sums[threadIdx.x] = pairs[2 * threadIdx.x] + pairs[2 * threadIdx.x + 1]; }
 int main(int, char** words) {
   const bool ends_with_0 = !std::strcmp(words[1], "prints");
   const int looks_at = !std::strcmp(words[1], "half") ? 128 : 256;
@@ -45,6 +47,12 @@ int main(int, char** words) {
   cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost);
   bool right = true;
   for (int i = 0; i < looks_at; ++i) right = right && back[i] == 3 * host[i < 64 ? (i + 40) % 64 : i];
+  int sums[32], *pairs;
+  cudaMalloc(&pairs, 96 * sizeof(int));
+  spread<<<1, 64>>>(pairs);
+  gather<<<1, 32>>>(pairs, pairs + 64);
+  cudaMemcpy(sums, pairs + 64, sizeof sums, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 32; ++i) right = right && sums[i] == 5 * (4 * i + 1);
   std::puts(right ? "test PASSED" : "test FAILED");
   return right || ends_with_0 ? 0 : 1;
 }
@@ -89,6 +97,8 @@ def test_a_test_that_looks_at_all_of_it_rejects_every_mutant(program: Path) -> N
     code, found = mutants("--", program, "all")
     assert code == 0
     wrong = {key: verdict for key, verdict in found.items() if verdict not in ("rejected", "not run", "equivalent")}
+    neighbours = ("spread", "store-index", line("void spread"))
+    assert wrong.pop(neighbours) == "unread", "the pairs' sums are the same"
     assert wrong == {}
     assert found["scale", "store-out", STORE] == found["scale", "zeros", STORE] == found["scale", "last-block", 0] == "rejected"
     assert found["rotate", "barrier-out", BARRIER] == "rejected", "in another order, of two warps"
