@@ -149,7 +149,7 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
         std::pair("--shape", !s.shapes.empty()), std::pair("--case", !a.case_filter.empty())}) {
     if (given) throw UserError(fmt::format("{} is for a ladder, not for a program", name));
   }
-  const MutantSettings settings = settings_of(a);
+  MutantSettings settings = settings_of(a);
   stand_in::Settings stand_in;
   stand_in.gpu = a.gpu;
   if (find_gpu(a.gpu) == nullptr) {
@@ -162,13 +162,18 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
   stand_in.host_threads = std::max(1, usable_cores() / settings.jobs);
   ProgramTest test(words, stand_in, a.rules);
   const auto possible = test.run_as_it_is();
+  if (test.writes_files() && a.jobs == 0) {
+    settings.jobs = 1;
+    fmt::print(stderr, "convladder: {} changes files of this folder: one mutant at a time (--jobs)\n",
+               printable(words.front()));
+  }
   if (possible.empty()) {
     fmt::print(stderr, "convladder: nothing can be told: no kernel of {} has run\n", printable(words.front()));
     return kExitInconclusive;
   }
   MutantRecord record{.what = fmt::format("{}", fmt::join(words, " ")),
                       .material = test.material(),
-                      .version = build::version,
+                      .version = fmt::format("{} {}", build::version, build::commit),
                       .mutants = selected_mutants("", possible, settings)};
   return try_and_print(a, record, settings, {}, [&](TriedMutant& one) { test.run(one, settings, a.timeout); });
 }
@@ -192,7 +197,10 @@ int mutate_ladder(MutateArguments& a) {
   const LadderTest test(groups, check, settings);
   std::string what = "the verification of";
   for (const CaseGroup& group : groups) what += fmt::format(" {}/{}", group.work.name(), group.work.shape.batch);
-  MutantRecord record{.what = what, .material = {}, .version = build::version, .mutants = test.mutants()};
+  MutantRecord record{.what = what,
+                      .material = {},
+                      .version = fmt::format("{} {}", build::version, build::commit),
+                      .mutants = test.mutants()};
   return try_and_print(a, record, settings, test.left_out(), [&](TriedMutant& one) { test.run(one, settings); });
 }
 

@@ -140,4 +140,12 @@ void check_launch(const Program& program, const KernelLaunch& launch, const GpuM
   check_cooperative(program, launch, gpu);
 }
 
+bool reads_clock(const ptx::Kernel& kernel) {
+  return std::ranges::any_of(kernel.instructions, [](const ptx::Instruction& instruction) {
+    return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
+      return operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer");
+    });
+  });
+}
+
 }  // namespace convladder::simulated

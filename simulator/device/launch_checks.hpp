@@ -32,4 +32,7 @@ KernelLaunch in_blocks(const ptx::Kernel& kernel, const KernelLaunch& launch);
 /// parameters and for a grid that is no multiple of its clusters, and CooperativeLaunchTooLarge.
 void check_launch(const Program& program, const KernelLaunch& launch, const GpuModel& gpu);
 
+/// Whether an instruction reads a clock.
+bool reads_clock(const ptx::Kernel& kernel);
+
 }  // namespace convladder::simulated

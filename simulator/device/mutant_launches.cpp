@@ -5,8 +5,11 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "simulator/device/launch_checks.hpp"
 #include "simulator/device/mutant_trial.hpp"
 #include "simulator/device/simulated_device.hpp"
 #include "simulator/instructions/decoder.hpp"
@@ -58,7 +61,13 @@ std::string HostReads::text(bool sees_memory_itself) const {
   return sees_memory_itself ? "" : fmt::format("{} bytes, {:016x}", bytes_, hash_);
 }
 
-const Program* SimulatedDevice::mutant_of(const Program& program) {
+struct SimulatedDevice::Mutant {
+  Program program;
+  std::optional<ValueType> stored;  ///< by the kernel: the floats that it writes
+  std::string not_compared;         ///< why launches cannot be compared; empty: they can
+};
+
+const SimulatedDevice::Mutant* SimulatedDevice::mutant_of(const Program& program) {
   if (!options_.mutants.has_one() || program.kernel->name != options_.mutants.kernel) return nullptr;
   const auto [known, is_new] = mutants_.try_emplace(&program, nullptr);
   if (!is_new) return known->second.get();
@@ -70,8 +79,14 @@ const Program* SimulatedDevice::mutant_of(const Program& program) {
   if (meant == all.end()) return nullptr;
   const auto address_of = [&](const ptx::Symbol& symbol) { return place(module, symbol); };
   try {
-    known->second = std::make_unique<Program>(decode(module, kernel, address_of, &*meant));
-    known->second->tensor_cores = options_.tensor_cores;
+    auto mutant = std::make_shared<Mutant>();
+    mutant->program = decode(module, kernel, address_of, &*meant);
+    mutant->program.tensor_cores = options_.tensor_cores;
+    if (!program.calls_functions()) mutant->stored = stored_type(kernel);
+    if (mutant->stored == ValueType::whole) mutant->stored.reset();
+    if (asks_the_device(*program.kernel)) mutant->not_compared = "it launches kernels, or allocates memory";
+    if (reads_clock(*program.kernel)) mutant->not_compared = "it reads a clock, which goes on in another way";
+    known->second = std::move(mutant);
   } catch (const ptx::PtxError& error) {
     mutant_outcome_.found(Effect::not_known, fmt::format("the mutant cannot run: {}", error.what()));
   }
@@ -79,7 +94,7 @@ const Program* SimulatedDevice::mutant_of(const Program& program) {
 }
 
 LaunchResult SimulatedDevice::run_or_mutant(const Program& program, const LaunchConfiguration& configuration) {
-  const Program* const mutant = mutant_of(program);
+  const Mutant* const mutant = mutant_of(program);
   if (mutant == nullptr) {
     LaunchResult result = run_in_order(program, configuration);
     if (options_.mutants.lists) note_executions(program, result);
@@ -90,9 +105,9 @@ LaunchResult SimulatedDevice::run_or_mutant(const Program& program, const Launch
   ++mutant_outcome_.launches;
   const bool does_nothing = kind == MutationKind::stale && mutant_outcome_.launches > 1;
   const auto run_it = [&] {
-    if (!does_nothing) return run_in_order(*mutant, configuration);
+    if (!does_nothing) return run_in_order(mutant->program, configuration);
     LaunchResult result;
-    result.counters.resize(mutant->kernel->instructions.size());
+    result.counters.resize(mutant->program.kernel->instructions.size());
     result.blocks = configuration.grid.count();
     return result;
   };
@@ -102,20 +117,21 @@ LaunchResult SimulatedDevice::run_or_mutant(const Program& program, const Launch
   } else if (configuration.window.count > 0 || configuration.sample.count > 0) {
     mutant_outcome_.found(Effect::not_known, "only some of its blocks run");
     result = run_it();
-  } else if (asks_the_device(*program.kernel)) {
-    mutant_outcome_.found(Effect::not_known, "it launches kernels, or allocates memory");
+  } else if (!mutant->not_compared.empty()) {
+    mutant_outcome_.found(Effect::not_known, mutant->not_compared);
     result = run_it();
   } else if (mutant_outcome_.seconds > kMostSeconds) {
     mutant_outcome_.found(Effect::not_known, "the launches after that were not compared: it took too long");
     result = run_it();
   } else {
     const auto begin = std::chrono::steady_clock::now();
-    MutantTrial trial(program, *mutant, memory_, configuration, may_be_written_by(program, configuration));
+    MutantTrial trial(program, mutant->program, memory_, configuration, may_be_written_by(program, configuration),
+                      mutant->stored);
     const std::uint64_t orders = is_about_order(kind) ? options_.mutants.orders : 0;
     result = trial.compare(run_it, orders, mutant_outcome_);
     mutant_outcome_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  result.counters = counts_of_kernel(program, *mutant, result.counters);
+  result.counters = counts_of_kernel(program, mutant->program, result.counters);
   return result;
 }
 

@@ -67,27 +67,27 @@ bool is_rounding(std::span<const std::byte> were, const std::byte* are, ValueTyp
   return true;
 }
 
-/// "512 of 4096 bytes of 'out' are others", for the first piece of memory.
+/// "512 of 4096 bytes of 'out'", for the first piece of memory.
 std::string difference_text(const LaunchMemory::Difference& difference) {
   const auto& [piece, bytes] = *difference.of_piece.begin();
-  std::string text = fmt::format("{} of {} bytes of '{}' are others", bytes,
-                                 piece->contents[LaunchMemory::before].size(), piece->label);
-  if (difference.of_piece.size() > 1) text += fmt::format(", and some of {} more", difference.of_piece.size() - 1);
+  std::string text =
+      fmt::format("{} of {} bytes of '{}'", bytes, piece->contents[LaunchMemory::before].size(), piece->label);
+  if (difference.of_piece.size() > 1) text += fmt::format(" and some of {} more", difference.of_piece.size() - 1);
   return text;
 }
 
 }  // namespace
 
 MutantTrial::MutantTrial(const Program& program, const Program& mutant, DeviceMemory& memory,
-                         LaunchConfiguration configuration, const std::vector<std::uint64_t>& written)
+                         LaunchConfiguration configuration, const std::vector<std::uint64_t>& written,
+                         std::optional<ValueType> stored)
     : program_(program),
       mutant_(mutant),
       memory_(memory),
       configuration_(std::move(configuration)),
       written_(written),
-      kept_(memory, written) {
-  const std::optional<ValueType> stored = stored_type(*program.kernel);
-  if (!program.calls_functions() && stored && *stored != ValueType::whole) stored_ = stored;
+      kept_(memory, written),
+      stored_(stored) {
   configuration_.is_counted = false;
   configuration_.with_caches = false;
   configuration_.collect_findings = true;

@@ -16,9 +16,10 @@ namespace convladder::simulated {
 
 class MutantTrial {
  public:
-  /// To be made before the launch. `written`: the beginnings of the allocations that it may write.
+  /// To be made before the launch. `written`: the beginnings of the allocations that it may write. `stored`: the type
+  /// of the floats that the kernel writes there; none if it writes others, too.
   MutantTrial(const Program& program, const Program& mutant, DeviceMemory& memory, LaunchConfiguration configuration,
-              const std::vector<std::uint64_t>& written);
+              const std::vector<std::uint64_t>& written, std::optional<ValueType> stored);
 
   /// Runs the kernel, and then the mutant by `run`, which may throw. Memory is afterwards as the mutant leaves it: in
   /// the usual order, or in the first of `orders` others in which its results are not those of the kernel. Notes what
@@ -36,7 +37,7 @@ class MutantTrial {
   LaunchConfiguration configuration_;
   std::vector<std::uint64_t> written_;
   LaunchMemory kept_;
-  std::optional<ValueType> stored_;  // the type of the floats that the kernel writes; none: several, or others
+  std::optional<ValueType> stored_;
 };
 
 }  // namespace convladder::simulated

@@ -62,7 +62,7 @@ struct MutantOutcome {
   std::uint64_t launches = 0;  ///< of the mutant
   std::string effect = kEffectWords[0];
   std::uint64_t first_launch = 0;  ///< the first with an effect, from 1
-  std::string text{};              ///< "512 of 4096 bytes of 'out' are others"; why it is not known
+  std::string text{};              ///< "512 of 4096 bytes of 'out'"; why it is not known
   double seconds = 0;              ///< the host's time for comparing
 
   bool is(Effect what) const { return effect == kEffectWords[static_cast<std::size_t>(what)]; }

@@ -256,7 +256,8 @@ class SimulatedDevice final : public Device {
   LaunchResult run_or_mutant(const Program& program, const LaunchConfiguration& configuration);
   /// As written_allocations, with what a cooperative launch writes besides.
   std::vector<std::uint64_t> may_be_written_by(const Program& program, const LaunchConfiguration& configuration) const;
-  const Program* mutant_of(const Program& program);
+  struct Mutant;
+  const Mutant* mutant_of(const Program& program);
   void note_executions(const Program& program, const LaunchResult& result);
   class RuntimeHost;
   struct Requests;
@@ -286,7 +287,7 @@ class SimulatedDevice final : public Device {
   std::vector<AddressRange> inputs_;  // allocations that are only to be read
   std::vector<Finding> findings_;
   std::map<std::string, OrdersTried> orders_tried_;
-  std::map<const Program*, std::unique_ptr<Program>> mutants_;  // of kernels that have run; none for most
+  std::map<const Program*, std::shared_ptr<const Mutant>> mutants_;  // of kernels that have run; none for most
   MutantOutcome mutant_outcome_;
   HostReads host_reads_;
   bool has_visible_memory_ = false;

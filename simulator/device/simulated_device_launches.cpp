@@ -138,12 +138,7 @@ std::vector<std::uint64_t> SimulatedDevice::may_be_written_by(const Program& pro
 
 bool SimulatedDevice::may_read_clock(const void* kernel) {
   const Program& program = program_of(kernel);
-  if (calls_functions(*program.kernel)) return true;
-  return std::ranges::any_of(program.kernel->instructions, [](const ptx::Instruction& instruction) {
-    return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
-      return operand.name.starts_with("%clock") || operand.name.starts_with("%globaltimer");
-    });
-  });
+  return calls_functions(*program.kernel) || reads_clock(*program.kernel);
 }
 
 bool SimulatedDevice::runs_straight(const void* kernel) {

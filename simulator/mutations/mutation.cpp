@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -84,23 +85,23 @@ std::vector<int> block_numbers(const ptx::Kernel& body) {
 
 void add_mutations(const ptx::Module& module, const ptx::Kernel& body, std::vector<Mutation>& all) {
   const std::vector<int> blocks = block_numbers(body);
-  std::vector<std::pair<std::tuple<MutationKind, int, std::vector<SourcePlace>>, Mutation>> groups;
+  std::vector<Mutation> groups;
+  std::map<std::tuple<MutationKind, int, std::string>, std::size_t> known;  // by kind and line, or block
   Mutation sums{MutationKind::low_precision, body.name, {}};
   for (int i = 0; i < static_cast<int>(body.instructions.size()); ++i) {
     const ptx::Instruction& instruction = body.instructions[static_cast<std::size_t>(i)];
     if (is_float_sum(instruction)) sums.instructions.push_back(i);
     for (const MutationKind kind : kinds_of(body, i)) {
       const std::vector<SourcePlace> places = places_of(module, instruction.source);
-      const std::tuple key{kind, places.empty() ? blocks[static_cast<std::size_t>(i)] : -1, places};
-      const auto known = std::ranges::find(groups, key, [](const auto& group) { return group.first; });
-      if (known != groups.end()) {
-        known->second.instructions.push_back(i);
-      } else {
-        groups.push_back({key, {kind, body.name, {i}}});
-      }
+      std::string line;
+      for (const SourcePlace& place : places) line += fmt::format("{}:{} ", place.file, place.line);
+      const int block = places.empty() ? blocks[static_cast<std::size_t>(i)] : -1;
+      const auto [group, is_new] = known.try_emplace({kind, block, line}, groups.size());
+      if (is_new) groups.push_back({kind, body.name, {}});
+      groups[group->second].instructions.push_back(i);
     }
   }
-  for (auto& [key, mutation] : groups) all.push_back(std::move(mutation));
+  std::ranges::move(groups, std::back_inserter(all));
   if (!sums.instructions.empty()) all.push_back(std::move(sums));
 }
 

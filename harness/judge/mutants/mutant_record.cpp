@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -114,24 +115,26 @@ void add_sums(Report& report, const MutantRecord& record) {
   report.section().table(std::move(columns), std::move(rows));
 }
 
+/// A table of the mutants of each kernel that have this verdict.
 void add_list(Report& report, const MutantRecord& record, const char* verdict, const std::string& heading,
               const char* last_title, const std::function<std::string(const TriedMutant&)>& last) {
-  if (record.count(verdict) == 0) return;
   const CaseNames cases(record);
-  std::vector<std::vector<std::string>> rows;
   for (const auto& [of, kernel] : kernels_of(record)) {
+    std::vector<std::vector<std::string>> rows;
     for (const TriedMutant& one : record.mutants) {
       if (one.of != of || one.kernel != kernel || one.verdict != verdict) continue;
       const auto kind = simulated::find_mutation_kind(one.mutant.kind);
-      std::vector<std::string> row{printable(display_name(kernel)), printable(place_of(one.mutant)),
-                                   kind ? words_of(*kind).text : printable(one.mutant.kind), printable(last(one))};
-      if (cases.any()) row.insert(row.begin(), cases.of(of));
-      rows.push_back(std::move(row));
+      std::vector<std::string>& row = rows.emplace_back();
+      row = {printable(place_of(one.mutant)), kind ? words_of(*kind).text : printable(one.mutant.kind)};
+      if (last) row.push_back(printable(last(one)));
     }
+    if (rows.empty()) continue;
+    std::vector<TextColumn> columns{left("line"), left("mutant")};
+    if (last) columns.push_back(left(last_title));
+    const std::string name = printable(display_name(kernel));
+    report.section(fmt::format("{}: {}{}", heading, cases.any() ? cases.of(of) + ", " : "", name))
+        .table(std::move(columns), std::move(rows));
   }
-  std::vector<TextColumn> columns{left("kernel"), left("line"), left("mutant"), left(last_title)};
-  if (cases.any()) columns.insert(columns.begin(), left("case"));
-  report.section(heading).table(std::move(columns), std::move(rows));
 }
 
 }  // namespace
@@ -186,17 +189,18 @@ Report mutant_report(const MutantRecord& record, bool shows_all) {
                   plural(record.mutants.size() - record.count(kNotTried) - record.count(kNotRun), "mutant"),
                   record.mutants.size(), rejected + accepted, accepted == 0 ? "none" : std::to_string(accepted)));
   add_sums(report, record);
-  add_list(report, record, kAccepted, "accepted, although results are others", "what it changes", effect_text);
-  add_list(report, record, kUnread, "unread: results are others, but all that the host reads is the same",
-           "what it changes", effect_text);
-  add_list(report, record, kHidden, "hidden: no order that was tried gives other results, but a checker has a finding",
-           "finding", effect_text);
-  add_list(report, record, kTolerated, "tolerated: sums that are rounded otherwise", "what it changes", effect_text);
-  add_list(report, record, kNotTold, "accepted, and not told whether results are others", "why", effect_text);
+  const auto by = [](const TriedMutant& one) { return one.by; };
+  add_list(report, record, kAccepted, "accepted", "results that are others", effect_text);
+  add_list(report, record, kUnread, "unread: others, and all that the host reads is the same",
+           "results that are others", effect_text);
+  add_list(report, record, kHidden, "hidden: the same results in every order that was tried",
+           "but a checker has a finding", effect_text);
+  add_list(report, record, kTolerated, "tolerated: rounded otherwise", "results that are others", effect_text);
+  add_list(report, record, kNotTold, "not told whether results are others", "why", effect_text);
   if (shows_all) {
-    add_list(report, record, kEquivalent, "equivalent: the same results", "", [](const TriedMutant&) { return ""; });
-    add_list(report, record, kRejected, "rejected", "by", [](const TriedMutant& one) { return one.by; });
-    add_list(report, record, kNotRun, "not run by the test", "", [](const TriedMutant&) { return ""; });
+    add_list(report, record, kEquivalent, "equivalent", "", nullptr);
+    add_list(report, record, kRejected, "rejected", "by", by);
+    add_list(report, record, kNotRun, "not run", "", nullptr);
   } else if (record.count(kNotRun) > 0) {
     report.section().note(
         fmt::format("{} not run: lines that the test never executes, kernels that it calls only once: "

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "harness/measure/simulation/program_environment.hpp"
@@ -30,6 +32,24 @@ constexpr double kLeastTimeout = 30;
 constexpr double kTimesOwn = 20;
 /// For the program as it is, which nobody has timed yet.
 constexpr double kFirstTimeout = 3600;
+
+/// The files of the current folder and of its folders, with their sizes and times of change; of very many the first.
+std::map<std::string, std::pair<std::uintmax_t, std::filesystem::file_time_type>> files_here() {
+  constexpr std::size_t kMostFiles = 10'000;
+  std::map<std::string, std::pair<std::uintmax_t, std::filesystem::file_time_type>> files;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator at(".", std::filesystem::directory_options::skip_permission_denied,
+                                                   error);
+  for (; !error && at != std::filesystem::recursive_directory_iterator() && files.size() < kMostFiles;
+       at.increment(error)) {
+    if (at.depth() > 1) at.disable_recursion_pending();
+    std::error_code none;
+    if (!at->is_regular_file(none)) continue;
+    const std::uintmax_t size = at->file_size(none);
+    files[at->path().string()] = {size, at->last_write_time(none)};
+  }
+  return files;
+}
 
 /// What the processes have read; none if one of them may have read more.
 std::vector<std::string> host_reads(const std::vector<simulated::MutantsSeen>& seen) {
@@ -93,6 +113,7 @@ ProgramTest::Run ProgramTest::run(const simulated::MutantsWanted& wanted, double
     done.failure = fmt::format("timeout: {:.0f} s", timeout_seconds);
   } else if (WIFSIGNALED(output.status)) {
     done.failure = signal_text(WTERMSIG(output.status));
+    done.is_killed = WTERMSIG(output.status) == SIGKILL;
   } else if (!output.succeeded()) {
     done.failure = fmt::format("exit code {}", WEXITSTATUS(output.status));
   } else {
@@ -106,6 +127,7 @@ ProgramTest::Run ProgramTest::run(const simulated::MutantsWanted& wanted, double
 
 std::map<std::string, std::vector<simulated::PossibleMutant>> ProgramTest::run_as_it_is() {
   std::map<std::string, std::vector<simulated::PossibleMutant>> possible;
+  const auto files = files_here();
   for (const bool is_first : {true, false}) {
     const Run own = run({.lists = true}, kFirstTimeout);
     if (!own.failure.empty()) {
@@ -117,6 +139,7 @@ std::map<std::string, std::vector<simulated::PossibleMutant>> ProgramTest::run_a
     if (host_reads(own.seen) != host_reads_) host_reads_.clear();
     for (const simulated::MutantsSeen& seen : own.seen) possible.insert(seen.possible.begin(), seen.possible.end());
   }
+  writes_files_ = files_here() != files;
   return possible;
 }
 
@@ -128,6 +151,10 @@ void ProgramTest::run(TriedMutant& one, const MutantSettings& settings, double t
   one.outcome = combined(outcomes);
   one.seconds = done.seconds;
   one.by = done.failure;
+  if (done.is_killed) {
+    one.verdict = mutant_verdicts::kNotTried;
+    return;
+  }
   const bool is_unread = !host_reads_.empty() && host_reads(done.seen) == host_reads_;
   one.verdict =
       done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome, is_unread) : mutant_verdicts::kRejected;

@@ -30,8 +30,8 @@ class ProgramTest {
   /// Runs it with a mutant; `timeout_seconds` 0: as long as its own runs let expect.
   void run(TriedMutant& one, const MutantSettings& settings, double timeout_seconds) const;
 
-  /// How long its own runs took.
-  double seconds() const { return seconds_; }
+  /// Whether its own runs have changed files in the current folder: several at a time would change each other's.
+  bool writes_files() const { return writes_files_; }
   /// A hash of the files that its words name.
   std::string material() const;
 
@@ -40,6 +40,7 @@ class ProgramTest {
     std::string failure;                       ///< why the test has failed: "exit code 1"; empty: it has passed
     std::vector<simulated::MutantsSeen> seen;  ///< by its processes
     double seconds = 0;
+    bool is_killed = false;  ///< from outside, as the system does where memory runs out
   };
   Run run(const simulated::MutantsWanted& wanted, double timeout_seconds) const;
   std::string failure_in(const std::string& output) const;
@@ -52,6 +53,7 @@ class ProgramTest {
   TextPattern accepts_;
   TextPattern rejects_;
   double seconds_ = 0;
+  bool writes_files_ = false;
   std::vector<std::string> host_reads_;  ///< of its processes, without any mutant; none if they differ from run to run
 };
 

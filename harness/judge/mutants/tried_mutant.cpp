@@ -152,6 +152,7 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
       try {
         run(one);
         const std::scoped_lock lock(mutex);
+        if (interrupt_waits()) return;  // it may have ended by the same signal
         *left[index] = std::move(one);
         progress.finished();
         keep();
