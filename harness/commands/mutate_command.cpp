@@ -3,12 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "devices/cpu/cpu_facts.hpp"
 #include "devices/device_registry.hpp"
+#include "devices/kernel_resources.hpp"
 #include "harness/commands/case_filter.hpp"
 #include "harness/commands/check_selection.hpp"
 #include "harness/commands/command.hpp"
@@ -26,6 +29,7 @@
 #include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
 #include "support/printable.hpp"
+#include "support/progress.hpp"
 #include "support/reasons.hpp"
 #include "support/text.hpp"
 
@@ -140,6 +144,17 @@ int try_and_print(const MutateArguments& a, MutantRecord& record, const MutantSe
   return record.count(mutant_verdicts::kRejected) > 0 ? kExitOk : kExitInconclusive;
 }
 
+/// Throws UserError if the options select none of the mutants that there could be.
+void require_some(const MutantRecord& record, const MutateArguments& a,
+                  const std::map<std::string, std::vector<simulated::PossibleMutant>>& possible) {
+  if (!record.mutants.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [kernel, mutants] : possible) names.push_back(printable(display_name(kernel)));
+  throw UserError(fmt::format("no mutant remains: {} of the kernels {}",
+                              a.kernels.empty() ? "there are none of these kinds" : "--kernel matches none",
+                              fmt::join(names, ", ")));
+}
+
 int mutate_program(const MutateArguments& a, const std::vector<std::string>& words) {
   const CheckSelection& s = a.selection;
   for (const auto& [name, given] :
@@ -161,7 +176,11 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
   stand_in.launch_seconds = 0;
   stand_in.host_threads = std::max(1, usable_cores() / settings.jobs);
   ProgramTest test(words, stand_in, a.rules);
-  const auto possible = test.run_as_it_is();
+  const auto possible = [&test] {
+    Progress progress(nullptr, 1);
+    progress.show("the test as it is, twice");
+    return test.run_as_it_is();
+  }();
   if (test.writes_files() && a.jobs == 0) {
     settings.jobs = 1;
     fmt::print(stderr, "convladder: {} changes files of this folder: one mutant at a time (--jobs)\n",
@@ -175,6 +194,7 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
                       .material = test.material(),
                       .version = fmt::format("{} {}", build::version, build::commit),
                       .mutants = selected_mutants("", possible, settings)};
+  require_some(record, a, possible);
   return try_and_print(a, record, settings, {}, [&](TriedMutant& one) { test.run(one, settings, a.timeout); });
 }
 
@@ -193,8 +213,15 @@ int mutate_ladder(MutateArguments& a) {
     throw UserError("what is to be tested: a program behind --, a LADDER, or --problem?");
   }
   const std::vector<CaseGroup> groups = checked_groups(a.selection, UnnamedSizes::one);
+  const PlannedCase& first = groups.front().cases.front();
+  const std::string why =
+      first.variant.variant->compiled_stage() != nullptr ? first.skipped : find_device_kind("simulated").unavailable();
+  if (!why.empty()) throw UserError(fmt::format("the simulated device: {}", why));
   const CheckSettings check{.checkers = simulated::CheckerSet::all(), .ids = case_pattern(a.case_filter)};
   const LadderTest test(groups, check, settings);
+  if (test.mutants().empty() && test.left_out().empty()) {
+    throw UserError("no mutant remains: --kernel, --kinds or --case leaves none");
+  }
   std::string what = "the verification of";
   for (const CaseGroup& group : groups) what += fmt::format(" {}/{}", group.work.name(), group.work.shape.batch);
   MutantRecord record{.what = what,

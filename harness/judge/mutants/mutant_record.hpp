@@ -11,7 +11,7 @@ namespace convladder {
 
 struct MutantRecord {
   std::string what;      ///< "./program 64"; the ladder and its sizes
-  std::string material;  ///< a hash of the files that a program's words name; empty for a ladder
+  std::string material;  ///< ProgramTest::material; empty for a ladder
   std::string version;   ///< of convladder
   std::vector<TriedMutant> mutants;
 

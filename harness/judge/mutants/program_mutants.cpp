@@ -68,15 +68,14 @@ ProgramTest::ProgramTest(std::vector<std::string> words, stand_in::Settings sett
     : words_(std::move(words)),
       file_(find_program_file(words_.at(0))),
       settings_(std::move(settings)),
-      has_accepts_(!rules.accepts.empty()),
-      has_rejects_(!rules.rejects.empty()),
+      rules_(rules),
       accepts_("--accepts", rules.accepts),
       rejects_("--rejects", rules.rejects) {
   if (const std::string why = why_not_simulated(file_, stand_in::libraries()); !why.empty()) throw UserError(why);
 }
 
 std::string ProgramTest::material() const {
-  std::string all;
+  std::string all = fmt::format("{}\n{}\n{}\n", rules_.accepts, rules_.rejects, settings_.gpu);
   for (const std::string& word : words_) {
     const std::string path = word == words_.front() ? file_.path : word;
     std::error_code error;
@@ -88,9 +87,9 @@ std::string ProgramTest::material() const {
 }
 
 std::string ProgramTest::failure_in(const std::string& output) const {
-  bool is_accepted = !has_accepts_;
+  bool is_accepted = rules_.accepts.empty();
   for (const std::string& line : split(output, '\n')) {
-    if (has_rejects_ && rejects_.matches(line)) return "it prints: " + printable(line);
+    if (!rules_.rejects.empty() && rejects_.matches(line)) return "it prints: " + printable(line);
     is_accepted = is_accepted || accepts_.matches(line);
   }
   return is_accepted ? "" : "no line as --accepts";

@@ -32,7 +32,7 @@ class ProgramTest {
 
   /// Whether its own runs have changed files in the current folder: several at a time would change each other's.
   bool writes_files() const { return writes_files_; }
-  /// A hash of the files that its words name.
+  /// A hash of the files that its words name, and of what decides whether it has passed.
   std::string material() const;
 
  private:
@@ -48,8 +48,7 @@ class ProgramTest {
   std::vector<std::string> words_;
   ProgramFile file_;
   stand_in::Settings settings_;
-  bool has_accepts_;
-  bool has_rejects_;
+  OutputRules rules_;
   TextPattern accepts_;
   TextPattern rejects_;
   double seconds_ = 0;

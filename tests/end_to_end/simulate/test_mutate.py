@@ -135,6 +135,8 @@ def test_a_record_is_gone_on_with(program: Path, tmp_path: Path) -> None:
     begin = time.monotonic()
     third = run("mutate", "--output", record, "--", program, "half")
     assert third.returncode == 1 and time.monotonic() - begin < 20
+    other_rule = run("mutate", "--output", record, "--rejects", "never printed", "--kinds", "zeros", "--", program, "half")
+    assert "already" not in other_rule.stdout, other_rule.stdout
     schema = json.loads((REPOSITORY / "results/mutants.schema.json").read_text(encoding="utf-8"))
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(json.loads(record.read_text(encoding="utf-8")), schema)
@@ -152,6 +154,8 @@ def test_what_cannot_be_tested_is_one_line(program: Path) -> None:
     assert_refused(run("mutate", "--variant", "naive", "--", program, "all"), "is for a ladder")
     assert_refused(run("mutate", "--timeout", "3", "--problem", "softmax"), "--timeout is for a program")
     assert_refused(run("mutate"), "what is to be tested")
+    assert_refused(run("mutate", "--kernel", "nobody", "--", program, "all"), "--kernel matches none of the kernels", "scale")
+    assert_refused(run("mutate", "no-such-ladder"), "no-such-ladder")
     assert_refused(run("mutate", "--kernel", "(", "--", program, "all"), "is not a regular expression")
 
 
