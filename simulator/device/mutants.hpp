@@ -13,7 +13,7 @@
 
 namespace convladder::simulated {
 
-/// What is asked of a device about mutants.
+/// All that is asked of a device about mutants.
 struct MutantsWanted {
   bool lists = false;    ///< whether it lists those that its kernels could have
   std::string kernel{};  ///< whose mutant runs in its place, by its name in the PTX, in whatever module; empty: none
@@ -45,7 +45,7 @@ struct PossibleMutant {
   }
 };
 
-/// What a mutant has changed, launch by launch, against its kernel on the same memory.
+/// The change that a mutant has made, launch by launch, against its kernel on the same memory.
 struct MutantOutcome {
   enum class Effect : std::uint8_t {
     none,      ///< the same results in every launch: in the usual order and, where order matters, in others
@@ -80,7 +80,7 @@ struct MutantOutcome {
   }
 };
 
-/// What the host reads from a device, as a hash: where it is the same, nobody can see that results were others.
+/// All that the host reads from a device, as a hash: where it is the same, nobody can see that results were others.
 class HostReads {
  public:
   void add(const std::byte* bytes, std::size_t count);
@@ -92,7 +92,7 @@ class HostReads {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-/// What a device has seen of mutants.
+/// All that a device has seen of mutants.
 struct MutantsSeen {
   std::map<std::string, std::vector<PossibleMutant>> possible{};  ///< by the kernel's name in the PTX
   MutantOutcome outcome{};                                        ///< of the one that ran

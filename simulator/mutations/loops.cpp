@@ -31,7 +31,7 @@ const Operand* addend_to(const ptx::Instruction& sum, int reg) {
   return nullptr;
 }
 
-/// What a trip through [first, end) adds to the register; none if that is not the same in each trip.
+/// The number that a trip through [first, end) adds to the register; none if that is not the same in each trip.
 std::optional<Operand> step_of(const ptx::Kernel& body, int reg, int first, int end) {
   const auto is_left_alone = [&](const Operand& operand) {
     return operand.kind == OperandKind::immediate ||

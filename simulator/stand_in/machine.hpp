@@ -124,7 +124,7 @@ class Machine {
   simulated::SimulatedDevice& device();
   /// The textures. From now on no launch is deferred, since a kernel may read from a texture.
   simulated::TextureTable& textures();
-  /// What it has seen of mutants since the last call.
+  /// All that it has seen of mutants since the last call.
   simulated::MutantsSeen take_mutants() { return device_.take_mutants(); }
   /// Notes that the host reads these bytes of the device.
   void host_reads(const std::byte* bytes, std::uint64_t count) { device_.host_reads(bytes, count); }

@@ -101,13 +101,13 @@ void add_sums(Report& report, const MutantRecord& record) {
     shown.push_back(verdict);
   }
   std::vector<std::vector<std::string>> rows;
-  for (const auto& [of, kernel] : kernels_of(record)) {
+  for (const auto& its : kernels_of(record)) {
     std::vector<std::string> row;
-    if (cases.any()) row.push_back(cases.of(of));
-    row.push_back(printable(display_name(kernel)));
+    if (cases.any()) row.push_back(cases.of(its.first));
+    row.push_back(printable(display_name(its.second)));
     for (const char* const verdict : shown) {
       row.push_back(std::to_string(std::ranges::count_if(record.mutants, [&](const TriedMutant& one) {
-        return one.of == of && one.kernel == kernel && one.verdict == verdict;
+        return one.of == its.first && one.kernel == its.second && one.verdict == verdict;
       })));
     }
     rows.push_back(std::move(row));

@@ -26,7 +26,7 @@ std::string mutant_record_json(const MutantRecord& record);
 /// a file that is no such record, or of something else.
 std::size_t take_known_verdicts(const std::string& file, MutantRecord& record);
 
-/// What the test accepts, with the lines; `shows_all` also lists what it rejects.
+/// Lists the mutants that the test accepts, with the lines; `shows_all` also lists what it rejects.
 Report mutant_report(const MutantRecord& record, bool shows_all);
 
 }  // namespace convladder

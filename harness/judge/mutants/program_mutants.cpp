@@ -51,7 +51,7 @@ std::map<std::string, std::pair<std::uintmax_t, std::filesystem::file_time_type>
   return files;
 }
 
-/// What the processes have read; none if one of them may have read more.
+/// Lists all that the processes have read; none if one of them may have read more.
 std::vector<std::string> host_reads(const std::vector<simulated::MutantsSeen>& seen) {
   std::vector<std::string> all;
   for (const simulated::MutantsSeen& one : seen) {

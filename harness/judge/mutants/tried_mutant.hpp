@@ -1,4 +1,4 @@
-// What a test says of mutants: each of a kernel's mutants, whether the test accepts it, and what it changes.
+// A test and its mutants: each of a kernel's mutants, whether the test accepts it, and what it changes.
 #pragma once
 
 #include <cstdint>
