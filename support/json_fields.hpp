@@ -3,9 +3,10 @@
 //   static void each_field(auto&& field, auto& its) { field("calls", its.calls); }
 // with field(name, value, …) for fields that are always there, except for a std::optional; field.lately(…) for those
 // that another build may leave out: then they keep their defaults; field.by_name for a list of pairs that is an object;
-// field.beside(first, part) for an optional part whose fields, beginning with `first`, lie beside the others. For a
-// field that is neither of a type that nlohmann's library knows nor has fields itself, the codec has to_json and
-// from_json.
+// field.beside(first, part) for an optional part whose fields, beginning with `first`, lie beside the others. An
+// enumeration with `record_word` is a word. For a
+// field that is neither of a type that nlohmann's library knows nor has fields or words itself, the codec has to_json
+// and from_json.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,6 +24,12 @@
 #include "support/json_text.hpp"
 
 namespace convladder {
+
+/// An enumeration that records have by its words: `record_word(value)` is a value's, and null behind the last.
+template <typename T>
+concept HasWords = std::is_enum_v<T> && requires(T value) {
+  { record_word(value) } -> std::convertible_to<const char*>;
+};
 
 /// Adds the fields that a type names to an object.
 class FieldWriter {
@@ -47,7 +54,11 @@ class FieldWriter {
  private:
   template <typename T>
   void write(const char* name, const T& value) const {
-    object_[name] = value;
+    if constexpr (HasWords<T>) {
+      object_[name] = record_word(value);
+    } else {
+      object_[name] = value;
+    }
   }
   template <typename T>
   void write(const char* name, const std::optional<T>& value) const {
@@ -92,11 +103,23 @@ class FieldReader {
     if (!can_be<T>(field)) {
       throw UserError(fmt::format("{}: {} is no number that can be there", name, short_json(field)));
     }
-    field.get_to(value);
+    if constexpr (HasWords<T>) {
+      value = read_word<T>(name, field);
+    } else {
+      field.get_to(value);
+    }
   }
   template <typename T>
   void read(const char* name, std::optional<T>& value) const {
     if (object_.contains(name)) read(name, value.emplace());
+  }
+
+  template <HasWords T>
+  static T read_word(const char* name, const nlohmann::ordered_json& field) {
+    for (std::underlying_type_t<T> i = 0; record_word(static_cast<T>(i)) != nullptr; ++i) {
+      if (field == record_word(static_cast<T>(i))) return static_cast<T>(i);
+    }
+    throw UserError(fmt::format("{}: {} is no word that can be there", name, short_json(field)));
   }
 
   /// False for a number, or a truth value, of which the library would make another number.

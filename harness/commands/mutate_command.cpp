@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -22,12 +23,13 @@
 #include "harness/judge/mutants/program_mutants.hpp"
 #include "harness/measure/machine/build_information.hpp"
 #include "harness/measure/plan/arguments.hpp"
-#include "simulator/gpus/gpu_facts.hpp"
+#include "ladders/ladder_folder.hpp"
 #include "simulator/mutations/mutation.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/interruption.hpp"
 #include "support/nearest_name.hpp"
+#include "support/own_program.hpp"
 #include "support/printable.hpp"
 #include "support/progress.hpp"
 #include "support/reasons.hpp"
@@ -64,8 +66,9 @@ constexpr const char* kMutateFooter = R"(examples:
 
 One fault at a time is put into one kernel, as PTX, and the test runs with it. Mutants that change no result, also not in
 other orders of the work, are left out. docs/use/mutate.md says what the faults and the verdicts are.
-exit codes: 0 the test rejects every mutant that changes results - 1 it accepts some - 2 nothing can be told: no kernel
-ran, or no mutant was tried - 3 bad input, or a test that fails without any mutant: one line says what)";
+exit codes: 0 the test rejects every mutant that was tried and changes results - 1 it accepts some - 2 nothing can be
+told: no kernel ran, or no mutant that was tried changes results - 3 bad input, or a test that fails without any mutant:
+one line says what - 130 interrupted)";
 
 std::vector<std::string> kind_words() {
   std::vector<std::string> words;
@@ -104,12 +107,11 @@ void add_mutate_options(CLI::App& mutate, MutateArguments& a) {
 
 MutantSettings settings_of(const MutateArguments& a) {
   MutantSettings settings;
-  for (const std::string& kind : a.kinds) {
-    if (!simulated::find_mutation_kind(kind)) {
-      throw UserError(fmt::format("--kinds: {}", unknown_name_message("fault", kind, kind_words())));
-    }
+  for (const std::string& word : a.kinds) {
+    const auto kind = simulated::find_mutation_kind(word);
+    if (!kind) throw UserError(fmt::format("--kinds: {}", unknown_name_message("fault", word, kind_words())));
+    settings.kinds.push_back(*kind);
   }
-  settings.kinds = a.kinds;
   settings.kernels = TextPattern("--kernel", a.kernels);
   settings.most = a.most;
   settings.minutes = a.minutes;
@@ -140,8 +142,9 @@ int try_and_print(const MutateArguments& a, MutantRecord& record, const MutantSe
     }
     print_as({.format = a.format, .verbose = a.verbose}, report);
   }
-  if (record.count(mutant_verdicts::kAccepted) > 0) return kExitCasesFailed;
-  return record.count(mutant_verdicts::kRejected) > 0 ? kExitOk : kExitInconclusive;
+  if (interrupt_waits()) return kExitInterrupted;
+  if (record.count(MutantVerdict::accepted) > 0) return kExitCasesFailed;
+  return record.count(MutantVerdict::rejected) > 0 ? kExitOk : kExitInconclusive;
 }
 
 /// Throws UserError if the options select none of the mutants that there could be.
@@ -167,11 +170,7 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
   MutantSettings settings = settings_of(a);
   stand_in::Settings stand_in;
   stand_in.gpu = a.gpu;
-  if (find_gpu(a.gpu) == nullptr) {
-    std::vector<std::string> names;
-    for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
-    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", a.gpu, names)));
-  }
+  require_gpu(a.gpu);
   stand_in.with_caches = false;
   stand_in.launch_seconds = 0;
   stand_in.host_threads = std::max(1, usable_cores() / settings.jobs);
@@ -222,10 +221,16 @@ int mutate_ladder(MutateArguments& a) {
   if (test.mutants().empty() && test.left_out().empty()) {
     throw UserError("no mutant remains: --kernel, --kinds or --case leaves none");
   }
+  std::vector<std::string> files{own_program().string()};  // with the stages that are built in, and their verification
+  if (is_ladder_folder(a.selection.ladder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(a.selection.ladder))
+      files.push_back(entry.path().string());
+    std::ranges::sort(files);
+  }
   std::string what = "the verification of";
   for (const CaseGroup& group : groups) what += fmt::format(" {}/{}", group.work.name(), group.work.shape.batch);
   MutantRecord record{.what = what,
-                      .material = {},
+                      .material = hash_of_files(files),
                       .version = fmt::format("{} {}", build::version, build::commit),
                       .mutants = test.mutants()};
   return try_and_print(a, record, settings, test.left_out(), [&](TriedMutant& one) { test.run(one, settings); });

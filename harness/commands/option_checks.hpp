@@ -11,7 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/state/orders_tried.hpp"
+#include "support/errors.hpp"
+#include "support/nearest_name.hpp"
 
 namespace convladder {
 
@@ -31,6 +34,20 @@ inline CLI::Validator number_between(double smallest, double largest) {
     return fmt::format("expected a number from {} to {}, got '{}'", smallest, largest, text);
   };
   return {error, fmt::format("FLOAT in [{} - {}]", smallest, largest), "number_between"};
+}
+
+/// The names of the GPUs that the simulator models, in the order of their files.
+inline std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
+  return names;
+}
+
+/// Throws UserError for the value of --gpu if there is no such GPU.
+inline void require_gpu(const std::string& name) {
+  if (find_gpu(name) == nullptr) {
+    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", name, gpu_names())));
+  }
 }
 
 /// --schedules

@@ -95,18 +95,10 @@ int parse_driver_version(const std::string& text) {
   throw UserError(fmt::format("--driver-version {}: expected the CUDA version of a driver, such as 12.4", text));
 }
 
-std::vector<std::string> gpu_names() {
-  std::vector<std::string> names;
-  for (const GpuFacts& gpu : gpu_facts()) names.push_back(gpu.name);
-  return names;
-}
-
 stand_in::Settings settings_of(const ProgramArguments& given) {
   stand_in::Settings settings;
   settings.gpu = given.options.gpu;
-  if (find_gpu(settings.gpu) == nullptr) {
-    throw UserError(fmt::format("--gpu: {}", unknown_name_message("GPU", settings.gpu, gpu_names())));
-  }
+  require_gpu(settings.gpu);
   if (!given.options.gpu_count.empty()) {
     settings.gpu_count = parse_whole_number("--gpu-count", given.options.gpu_count, 1, stand_in::kMostGpus);
   }

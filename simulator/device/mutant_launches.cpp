@@ -63,6 +63,7 @@ std::string HostReads::text(bool sees_memory_itself) const {
 
 struct SimulatedDevice::Mutant {
   Program program;
+  MutationKind kind = MutationKind::stale;
   std::optional<ValueType> stored;  ///< by the kernel: the floats that it writes
   std::string not_compared;         ///< why launches cannot be compared; empty: they can
 };
@@ -80,6 +81,7 @@ const SimulatedDevice::Mutant* SimulatedDevice::mutant_of(const Program& program
   const auto address_of = [&](const ptx::Symbol& symbol) { return place(module, symbol); };
   try {
     auto mutant = std::make_shared<Mutant>();
+    mutant->kind = meant->kind;
     mutant->program = decode(module, kernel, address_of, &*meant);
     mutant->program.tensor_cores = options_.tensor_cores;
     if (!program.calls_functions()) mutant->stored = stored_type(kernel);
@@ -100,8 +102,7 @@ LaunchResult SimulatedDevice::run_or_mutant(const Program& program, const Launch
     if (options_.mutants.lists) note_executions(program, result);
     return result;
   }
-  const std::string& id = options_.mutants.id;
-  const MutationKind kind = *find_mutation_kind(id.substr(0, id.find_first_of("@:")));
+  const MutationKind kind = mutant->kind;
   ++mutant_outcome_.launches;
   const bool does_nothing = kind == MutationKind::stale && mutant_outcome_.launches > 1;
   const auto run_it = [&] {
@@ -152,7 +153,7 @@ void SimulatedDevice::note_executions(const Program& program, const LaunchResult
       }
       PossibleMutant& one = known.mutants.emplace_back();
       one.id = mutation.id(kernel);
-      one.kind = words_of(mutation.kind).word;
+      one.kind = mutation.kind;
       one.places = places_of(module, *body, mutation);
       one.instructions = static_cast<int>(mutation.instructions.size());
       one.ptx_line = kernel.position.line;
@@ -170,8 +171,7 @@ void SimulatedDevice::note_executions(const Program& program, const LaunchResult
   for (std::size_t i = 0; i < known.mutants.size(); ++i) {
     PossibleMutant& one = known.mutants[i];
     for (const std::size_t index : known.of_mutant[i]) one.executions += result.counters[index].warps;
-    const bool is_stale = one.kind == words_of(MutationKind::stale).word;
-    if (known.of_mutant[i].empty()) one.executions = known.launches - (is_stale ? 1 : 0);
+    if (known.of_mutant[i].empty()) one.executions = known.launches - (one.kind == MutationKind::stale ? 1 : 0);
   }
 }
 

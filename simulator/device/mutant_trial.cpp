@@ -85,7 +85,6 @@ MutantTrial::MutantTrial(const Program& program, const Program& mutant, DeviceMe
       mutant_(mutant),
       memory_(memory),
       configuration_(std::move(configuration)),
-      written_(written),
       kept_(memory, written),
       stored_(stored) {
   configuration_.is_counted = false;
@@ -131,7 +130,7 @@ LaunchResult MutantTrial::compare(const std::function<LaunchResult()>& run, std:
     });
     if (!is_small) {
       outcome.found(Effect::results, difference_text(*difference));
-    } else if (!outcome.is(Effect::rounding)) {
+    } else if (outcome.effect != Effect::rounding) {
       outcome.found(Effect::rounding, difference_text(*difference));
     }
   } else if (result.printed != usual.printed) {
@@ -145,15 +144,10 @@ LaunchResult MutantTrial::compare(const std::function<LaunchResult()>& run, std:
 
 void MutantTrial::try_orders(std::uint64_t orders, const LaunchResult& usual, MutantOutcome& outcome) {
   const SchedulesWanted wanted{.count = orders};
-  kept_.restore(LaunchMemory::before);
-  OtherOrders of_mutant(mutant_, memory_, configuration_, written_);
-  kept_.restore(LaunchMemory::after);
+  OtherOrders of_mutant(mutant_, memory_, configuration_, kept_);
   const auto seed = of_mutant.first_other(wanted, usual);
   if (!seed) return;
-  kept_.restore(LaunchMemory::before);
-  OtherOrders of_kernel(program_, memory_, configuration_, written_);
-  kept_.restore(LaunchMemory::after);
-  if (of_kernel.first_other(wanted, usual)) {
+  if (OtherOrders(program_, memory_, configuration_, kept_).first_other(wanted, usual)) {
     outcome.found(Effect::not_known, "the results of the kernel itself depend on the order of its work");
     return;
   }
@@ -172,7 +166,7 @@ void MutantTrial::look_for_findings(MutantOutcome& outcome) {
   const std::vector<Finding> of_kernel = found_in(program_);
   const std::vector<Finding> of_mutant = found_in(mutant_);
   kept_.restore(LaunchMemory::after);
-  if (!outcome.is(Effect::none)) return;
+  if (outcome.effect != Effect::none) return;
   for (const Finding& finding : of_mutant) {
     const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
     if (finding.severity == Severity::note || std::ranges::any_of(of_kernel, same)) continue;

@@ -35,7 +35,6 @@ class MutantTrial {
   const Program& mutant_;
   DeviceMemory& memory_;
   LaunchConfiguration configuration_;
-  std::vector<std::uint64_t> written_;
   LaunchMemory kept_;
   std::optional<ValueType> stored_;
 };

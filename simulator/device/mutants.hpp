@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,7 +34,7 @@ inline constexpr std::uint64_t kMostMutantOrders = 100'000;
 /// A mutant that a kernel could have.
 struct PossibleMutant {
   std::string id;
-  std::string kind;  ///< as in kMutationKinds
+  MutationKind kind = MutationKind::stale;
   std::vector<SourcePlace> places{};
   int ptx_line = 0;              ///< of its first instruction; of the kernel if it is about the kernel as a whole
   int instructions = 0;          ///< that are changed
@@ -47,38 +48,43 @@ struct PossibleMutant {
 
 /// The change that a mutant has made, launch by launch, against its kernel on the same memory.
 struct MutantOutcome {
+  /// Of several, the later one says more.
   enum class Effect : std::uint8_t {
-    none,      ///< the same results in every launch: in the usual order and, where order matters, in others
-    finding,   ///< the same results, but a checker finds something that it does not find in the kernel
-    rounding,  ///< other results by as much as another order of sums makes them
-    results,   ///< other results in the usual order
-    order,     ///< other results in another order of the work, which memory was left as
-    fault,     ///< the kernel was ended
-    not_known  ///< it was not compared
+    none,       ///< the same results in every launch: in the usual order and, where order matters, in others
+    finding,    ///< the same results, but a checker finds something that it does not find in the kernel
+    rounding,   ///< other results by as much as another order of sums makes them
+    not_known,  ///< it was not compared
+    results,    ///< other results in the usual order
+    order,      ///< other results in another order of the work, which memory was left as
+    fault       ///< the kernel was ended
   };
-  static constexpr const char* kEffectWords[] = {"none",  "finding", "rounding", "results",
-                                                 "order", "fault",   "not known"};
 
   std::uint64_t launches = 0;  ///< of the mutant
-  std::string effect = kEffectWords[0];
+  Effect effect = Effect::none;
   std::uint64_t first_launch = 0;  ///< the first with an effect, from 1
   std::string text{};              ///< "512 of 4096 bytes of 'out'"; why it is not known
   double seconds = 0;              ///< the host's time for comparing
 
-  bool is(Effect what) const { return effect == kEffectWords[static_cast<std::size_t>(what)]; }
   void found(Effect what, std::string why) {
-    effect = kEffectWords[static_cast<std::size_t>(what)];
+    effect = what;
     first_launch = launches;
     text = std::move(why);
   }
   /// Whether launches need not be compared any more.
-  bool is_decided() const { return !is(Effect::none) && !is(Effect::finding) && !is(Effect::rounding); }
+  bool is_decided() const { return effect >= Effect::not_known; }
 
   static void each_field(auto&& field, auto& its) {
     field("launches", its.launches, "effect", its.effect, "first_launch", its.first_launch, "text", its.text, "seconds",
           its.seconds);
   }
 };
+
+/// For json_fields.hpp.
+inline const char* record_word(MutantOutcome::Effect effect) {
+  constexpr const char* kWords[] = {"none", "finding", "rounding", "not known", "results", "order", "fault"};
+  const auto index = static_cast<std::size_t>(effect);
+  return index < std::size(kWords) ? kWords[index] : nullptr;
+}
 
 /// All that the host reads from a device, as a hash: where it is the same, nobody can see that results were others.
 class HostReads {

@@ -31,8 +31,8 @@ std::string value_text(std::uint32_t bits, std::string_view opcode) {
 }  // namespace
 
 OtherOrders::OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration,
-                         const std::vector<std::uint64_t>& written)
-    : program_(program), memory_(memory), configuration_(std::move(configuration)), kept_(memory, written) {
+                         LaunchMemory& kept)
+    : program_(program), memory_(memory), configuration_(std::move(configuration)), kept_(kept) {
   configuration_.is_counted = false;
   configuration_.with_caches = false;
   configuration_.collect_findings = true;
@@ -175,36 +175,43 @@ LaunchResult OtherOrders::run_usual_order() {
   return result;
 }
 
+std::string OtherOrders::run_orders(const SchedulesWanted& wanted, const Look& look) {
+  const LaunchWatch watch = configuration_.limits.watch;
+  std::string interrupted;
+  bool goes_on = true;
+  for (std::uint64_t done = 0; done < wanted.count && goes_on; ++done) {
+    const auto began = std::chrono::steady_clock::now();
+    configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) {
+      if (watch) interrupted = watch({done, wanted.count, progress.operations, "orders"});
+      if (!interrupted.empty()) return interrupted;
+      return seconds_from(began) > most_seconds_ ? fmt::format("after {:.0f} s", most_seconds_) : std::string();
+    };
+    const std::uint64_t seed = wanted.first_seed + done;
+    Schedule schedule(seed, work_);
+    const LaunchResult result = run(schedule);
+    if (!interrupted.empty()) break;
+    goes_on = look(seed, result);
+  }
+  configuration_.limits.watch = watch;
+  return interrupted;
+}
+
 std::optional<std::uint64_t> OtherOrders::first_other(const SchedulesWanted& wanted, const LaunchResult& usual) {
   if (!kept_.why_not_kept().empty()) return std::nullopt;
   kept_.keep(LaunchMemory::after);
   const std::vector<Finding> usual_findings = usual.findings.findings();
-  const auto is_other = [&](std::uint64_t seed, const LaunchResult& result) {
-    if (!result.stopped.empty()) return true;
-    for (const Finding& finding : result.findings.findings()) {
-      const auto same = [&finding](const Finding& one) { return are_of_one_statement(one, finding); };
-      if (std::ranges::none_of(usual_findings, same)) return true;
-    }
-    return kept_.difference_to(LaunchMemory::after) && difference_of_bits(seed);
+  const auto is_new = [&](const Finding& finding) {
+    return std::ranges::none_of(usual_findings,
+                                [&finding](const Finding& one) { return are_of_one_statement(one, finding); });
   };
   std::optional<std::uint64_t> first;
   static_cast<void>(run_usual_order());
-  const LaunchWatch watch = configuration_.limits.watch;
-  for (std::uint64_t done = 0; done < wanted.count && !first; ++done) {
-    const auto began = std::chrono::steady_clock::now();
-    bool is_interrupted = false;
-    configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) -> std::string {
-      std::string reason = watch ? watch({done, wanted.count, progress.operations, "orders"}) : std::string();
-      is_interrupted = !reason.empty();
-      if (reason.empty() && seconds_from(began) > most_seconds_) reason = fmt::format("after {:.0f} s", most_seconds_);
-      return reason;
-    };
-    Schedule schedule(wanted.first_seed + done, work_);
-    const LaunchResult result = run(schedule);
-    if (is_interrupted) break;
-    if (is_other(wanted.first_seed + done, result)) first = wanted.first_seed + done;
-  }
-  configuration_.limits.watch = watch;
+  static_cast<void>(run_orders(wanted, [&](std::uint64_t seed, const LaunchResult& result) {
+    const bool is_other = !result.stopped.empty() || std::ranges::any_of(result.findings.findings(), is_new) ||
+                          (kept_.difference_to(LaunchMemory::after) && difference_of_bits(seed));
+    if (is_other) first = seed;
+    return !is_other;
+  }));
   kept_.restore(LaunchMemory::after);
   return first;
 }
@@ -251,27 +258,15 @@ OrdersOutcome OtherOrders::try_them(const SchedulesWanted& wanted, const LaunchR
   outcome.tried.orders = outcome.tried.differing + outcome.tried.failing;  // it counts where it is not as before
   std::uint64_t stopped = 0;
   std::string why_stopped;
-  const LaunchWatch watch = configuration_.limits.watch;
-  std::string interrupted;  // the reason of whoever watches
-  for (std::uint64_t seed = wanted.first_seed; seed - wanted.first_seed < wanted.count; ++seed) {
-    const auto began = std::chrono::steady_clock::now();
-    const std::uint64_t done = seed - wanted.first_seed;
-    configuration_.limits.watch = [&, began, done](const LaunchProgress& progress) {
-      if (watch) interrupted = watch({done, wanted.count, progress.operations, "orders"});
-      if (!interrupted.empty()) return interrupted;
-      return seconds_from(began) > most_seconds_ ? fmt::format("after {:.0f} s", most_seconds_) : std::string();
-    };
-    Schedule schedule(seed, work_);
-    const LaunchResult result = run(schedule);
-    if (!interrupted.empty()) break;
+  const std::string interrupted = run_orders(wanted, [&](std::uint64_t seed, const LaunchResult& result) {
     ++outcome.tried.orders;
     if (result.stopped.empty()) {
       look_at(seed, result);
     } else if (stopped++ == 0) {
       why_stopped = fmt::format("that of seed {} {}", seed, result.stopped);
     }
-  }
-  configuration_.limits.watch = watch;
+    return true;
+  });
   if (!interrupted.empty()) {
     outcome.tried.not_tried = "they were ended " + interrupted;
   } else if (stopped > 0) {

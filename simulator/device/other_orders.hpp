@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,10 +26,8 @@ struct OrdersOutcome {
 
 class OtherOrders {
  public:
-  /// To be made before the launch runs in its usual order. `written`: the beginnings of the allocations that it may
-  /// write.
-  OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration,
-              const std::vector<std::uint64_t>& written);
+  /// `kept` has the memory before the launch, and must outlive this.
+  OtherOrders(const Program& program, DeviceMemory& memory, LaunchConfiguration configuration, LaunchMemory& kept);
 
   /// To be called when the launch has run, with its result. Memory is afterwards as the launch has left it.
   OrdersOutcome try_them(const SchedulesWanted& wanted, const LaunchResult& usual);
@@ -45,6 +43,10 @@ class OtherOrders {
 
   LaunchResult run(Schedule& schedule, AccessObserver* observer = nullptr);
   LaunchResult run_usual_order();
+  using Look = std::function<bool(std::uint64_t seed, const LaunchResult& result)>;
+  /// Runs orders until there are no more, or `look` returns false. Returns why whoever watches has ended it; empty:
+  /// they have not.
+  std::string run_orders(const SchedulesWanted& wanted, const Look& look);
   std::optional<Difference> difference_of_bits(std::uint64_t seed);
   Finding explain(std::uint64_t seed, const Difference& difference, const std::optional<Difference>& of_bits);
   /// A finding at a write; an empty one where nobody has written.
@@ -56,7 +58,7 @@ class OtherOrders {
   LaunchConfiguration configuration_;
   ScheduledWork work_;       // these two are known when the usual order has run
   double most_seconds_ = 0;  // for one order
-  LaunchMemory kept_;        // `of_bits` is what the usual order leaves with sums of bits: see Schedule
+  LaunchMemory& kept_;       // `of_bits` is what the usual order leaves with sums of bits: see Schedule
   bool has_bits_ = false;    // whether that is known
 };
 

@@ -161,14 +161,14 @@ LaunchResult SimulatedDevice::run(const Program& program, LaunchConfiguration co
     tried += OrdersTried{.not_tried = "only some of its blocks run"};
     return run_in_order(program, std::move(configuration));
   }
-  const std::vector<std::uint64_t> written = may_be_written_by(program, configuration);
+  LaunchMemory kept(memory_, may_be_written_by(program, configuration));
   // An allocation that has been freed again has moved the next ones: their addresses would differ.
   const auto newest = [this] {
     const Allocation* const last = memory_.nearest(kVisibleWindow - 1);
     return last == nullptr ? 0 : last->begin;
   };
   const std::uint64_t newest_before = newest();
-  OtherOrders others(program, memory_, configuration, written);
+  OtherOrders others(program, memory_, configuration, kept);
   LaunchResult result = run_in_order(program, configuration);
   const bool launches = configuration.runtime != nullptr && !configuration.runtime->work.empty();
   if (launches || newest() != newest_before) {
@@ -230,6 +230,7 @@ LaunchResult SimulatedDevice::run_in_order(const Program& program, LaunchConfigu
   const double took = (processor_seconds() - begin) / static_cast<double>(std::max<std::uint64_t>(1, result.blocks));
   *of_block = std::max(took, *of_block / 2);  // launches of much and of little work alternate
   printed_ += result.printed;
+  host_reads(reinterpret_cast<const std::byte*>(result.printed.data()), result.printed.size());
   asserted_ += result.asserted;
   for (Finding& finding : result.findings.findings()) {
     if (options_.checkers.has(finding.checker)) findings_.push_back(std::move(finding));

@@ -48,7 +48,7 @@ bool writes_memory(const ptx::Instruction& instruction) {
 
 /// Whether no other block sees what the instruction writes. In a cluster others may look into shared memory.
 bool is_for_block(const ptx::Instruction& instruction, bool in_cluster) {
-  const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   return std::ranges::any_of(parts, [in_cluster](std::string_view part) {
     return part == "local" || (!in_cluster && (part == "shared" || part == "shared::cta"));
   });

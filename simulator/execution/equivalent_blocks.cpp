@@ -197,7 +197,7 @@ class Follower {
                                           [this](const Operand& operand) { return is_unknown(operand); })) {
       return forget(instruction.operands.front());
     }
-    const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+    const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
     if (begins_with_any(instruction.opcode, {"ld.param", "ld.const"})) return load_unchanged(instruction, parts);
     if (begins_with_any(instruction.opcode, {"ld.", "ldu.", "ldmatrix", "atom.", "wmma.load", "wgmma.mma"})) {
       return write(instruction.operands[0], reads_table(instruction) ? kOfNoPlace : kData);
@@ -330,7 +330,7 @@ class Follower {
   }
 
   static bool names_space(const Instruction& instruction, std::string_view space) {
-    const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+    const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
     return std::ranges::find(parts, space) != parts.end();
   }
 

@@ -93,7 +93,7 @@ void sleep(WarpState& warp, const Operation& /*operation*/) { warp.block->waits_
 }  // namespace
 
 bool decode_barrier(InstructionDecoder& decoder) {
-  const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(decoder.instruction().opcode);
   if (parts[0] == "nanosleep" && parts.size() == 2 && parts[1] == "u32") {
     decoder.expect_operands(1);
     decoder.emit(sleep, {decoder.read(decoder.instruction().operands[0], 32)});

@@ -84,7 +84,7 @@ struct ParameterAccess {
 };
 
 std::optional<ParameterAccess> parse_parameter_access(std::string_view opcode) {
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   if (parts.size() < 3 || (parts[0] != "ld" && parts[0] != "st") || !parts[1].starts_with("param")) return std::nullopt;
   const auto type = ptx::type_of_suffix(fmt::format(".{}", parts.back()));
   if (!type || type->type_class == ptx::TypeClass::predicate || type->bits > 64) return std::nullopt;

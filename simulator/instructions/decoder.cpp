@@ -66,7 +66,7 @@ bool is_integer_reduction(const std::vector<std::string_view>& parts) {
 /// anything.
 bool leaves_order_open(const ptx::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   constexpr std::string_view kOrdered[] = {"volatile", "relaxed", "acquire", "release", "mmio", "bulk", "mbarrier"};
   const auto is_ordered = [&](std::string_view part) {
     return std::ranges::find(kOrdered, part) != std::end(kOrdered);

@@ -36,7 +36,7 @@ std::array<Slot, 2> predicate_pair(InstructionDecoder& decoder, const ptx::Opera
 std::string sorted_opcode(std::string_view opcode) {
   std::vector<std::string> modifiers;
   std::string types;
-  const std::vector<std::string_view> words = split_opcode(opcode);
+  const std::vector<std::string_view> words = ptx::split_opcode(opcode);
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string word = fmt::format(".{}", words[i]);
     if (ptx::type_of_suffix(word)) {

@@ -218,14 +218,4 @@ int InstructionDecoder::keep_operands(const std::vector<Slot>& slots) {
   return first;
 }
 
-std::vector<std::string_view> split_opcode(std::string_view opcode) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= opcode.size();) {
-    const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
-    parts.push_back(opcode.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 }  // namespace convladder::simulated

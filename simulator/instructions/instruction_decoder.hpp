@@ -152,9 +152,6 @@ class InstructionDecoder {
   std::optional<Slot> stack_in_use_;
 };
 
-/// Splits "ld.global.u32" into its parts.
-std::vector<std::string_view> split_opcode(std::string_view opcode);
-
 /// Decodes the current instruction if its opcode is one of the subject's; returns whether it was.
 using DecodeSubject = bool (*)(InstructionDecoder&);
 bool decode_control_flow(InstructionDecoder& decoder);

@@ -76,7 +76,7 @@ void restore(WarpState& warp, const Operation& operation) {
 
 bool decode_stack(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
-  const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   if (parts.size() != 2 || (parts[1] != "u32" && parts[1] != "u64")) return false;
   if (parts[0] != "alloca" && parts[0] != "stacksave" && parts[0] != "stackrestore") return false;
   if (decoder.in_function()) decoder.fail("only kernels can do this, not functions that they call");

@@ -368,7 +368,7 @@ bool decode_reduction(InstructionDecoder& decoder) {
 
 bool decode_warp_function(InstructionDecoder& decoder) {
   const ptx::Instruction& instruction = decoder.instruction();
-  const std::vector<std::string_view> parts = split_opcode(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   if (decode_shuffle(decoder, parts) || decode_vote(decoder, parts) || decode_match(decoder, parts)) return true;
   if (decode_reduction(decoder)) return true;
   if (instruction.opcode == "activemask.b32") {

@@ -74,7 +74,7 @@ std::optional<CountedLoop> counted_loop(const ptx::Kernel& body, int branch) {
   const ptx::Instruction& comparison = body.instructions[static_cast<std::size_t>(loop.comparison)];
   const auto type = result_type(comparison);
   const bool is_whole = type && type->type_class != ptx::TypeClass::floating && type->bits >= 32;
-  if (!comparison.opcode.starts_with("setp.") || opcode_parts(comparison.opcode).size() != 3 || !is_whole ||
+  if (!comparison.opcode.starts_with("setp.") || ptx::split_opcode(comparison.opcode).size() != 3 || !is_whole ||
       comparison.operands.size() != 3 || comparison.operands[0].kind != OperandKind::register_ ||
       comparison.predicate >= 0) {
     return std::nullopt;

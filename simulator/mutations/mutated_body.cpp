@@ -53,9 +53,41 @@ Operand special(std::string name) {
   return operand;
 }
 
+constexpr float kFactor = 0.72F;
+
+/// How instructions compute with a type of floats.
+struct FloatForm {
+  const char* suffix;
+  ptx::Type type;  ///< of a register for it
+  Operand factor;  ///< kFactor
+};
+
+/// None for whole numbers.
+std::optional<FloatForm> float_form(ValueType type) {
+  constexpr auto kBits = ptx::TypeClass::bits;
+  switch (type) {
+    case ValueType::float32:
+      return FloatForm{"f32", {ptx::TypeClass::floating, 32}, float32(kFactor)};
+    case ValueType::float64:
+      return FloatForm{"f64", {ptx::TypeClass::floating, 64}, float64(kFactor)};
+    case ValueType::float16:
+      return FloatForm{"f16", {kBits, 16}, whole_number(0x39c3)};
+    case ValueType::bfloat16:
+      return FloatForm{"bf16", {kBits, 16}, whole_number(0x3f38)};
+    case ValueType::float16_pair:
+      return FloatForm{"f16x2", {kBits, 32}, whole_number(0x39c339c3)};
+    case ValueType::bfloat16_pair:
+      return FloatForm{"bf16x2", {kBits, 32}, whole_number(0x3f383f38)};
+    case ValueType::whole:
+      break;
+  }
+  return std::nullopt;
+}
+
 class Mutator {
  public:
-  Mutator(const ptx::Kernel& body, const Mutation& mutation) : body_(body), mutation_(mutation), edits_(size()) {}
+  Mutator(const ptx::Kernel& body, const Mutation& mutation)
+      : body_(body), mutation_(mutation), edits_(body.instructions.size()) {}
 
   ptx::Kernel run() {
     registers_ = body_.registers;
@@ -71,7 +103,6 @@ class Mutator {
     std::optional<Instruction> replaced;
   };
 
-  std::size_t size() const { return std::max<std::size_t>(body_.instructions.size(), 1); }
   const Instruction& at(int index) const { return body_.instructions[static_cast<std::size_t>(index)]; }
 
   int new_register(ptx::Type type) {
@@ -134,7 +165,7 @@ class Mutator {
     const int bits = registers_[static_cast<std::size_t>(instruction.operands[0].index)].type.bits;
     Instruction load =
         make(instruction, fmt::format("ld.b{}", bits), {instruction.operands[0], instruction.operands[1]});
-    for (const std::string_view part : opcode_parts(instruction.opcode)) {
+    for (const std::string_view part : ptx::split_opcode(instruction.opcode)) {
       if (part == "global" || part.starts_with("shared")) load.opcode = fmt::format("ld.{}.b{}", part, bits);
     }
     load.predicate = instruction.predicate;
@@ -161,43 +192,20 @@ class Mutator {
       return to;
     }
     const bool is_sign = mutation_.kind == MutationKind::sign;
-    ValueType type = value_type(body_, value.index, index);
-    const bool fits = (bits == 16) == (type == ValueType::float16 || type == ValueType::bfloat16) &&
-                      (bits == 64) == (type == ValueType::float64);
-    if (!fits) type = ValueType::whole;
     const auto add = [&](std::string opcode, std::vector<Operand> operands) {
       before.push_back(make(store, std::move(opcode), std::move(operands)));
     };
-    const auto times = [&](const char* suffix, ptx::Type of, Operand factor, const char* move) {
-      const Operand held = register_operand(new_register(of));
-      add(move, {held, std::move(factor)});
-      add(fmt::format("mul{}", suffix), {to, value, held});
-    };
-    switch (type) {
-      case ValueType::float32:
-        is_sign ? add("neg.f32", {to, value}) : add("mul.f32", {to, value, float32(kFactor)});
-        return to;
-      case ValueType::float64:
-        is_sign ? add("neg.f64", {to, value}) : add("mul.f64", {to, value, float64(kFactor)});
-        return to;
-      case ValueType::float16:
-        is_sign ? add("neg.f16", {to, value})
-                : times(".f16", {ptx::TypeClass::bits, 16}, whole_number(0x39c3), "mov.b16");
-        return to;
-      case ValueType::bfloat16:
-        is_sign ? add("neg.bf16", {to, value})
-                : times(".bf16", {ptx::TypeClass::bits, 16}, whole_number(0x3f38), "mov.b16");
-        return to;
-      case ValueType::float16_pair:
-        is_sign ? add("neg.f16x2", {to, value})
-                : times(".f16x2", {ptx::TypeClass::bits, 32}, whole_number(0x39c339c3), "mov.b32");
-        return to;
-      case ValueType::bfloat16_pair:
-        is_sign ? add("neg.bf16x2", {to, value})
-                : times(".bf16x2", {ptx::TypeClass::bits, 32}, whole_number(0x3f383f38), "mov.b32");
-        return to;
-      case ValueType::whole:
-        break;
+    const std::optional<FloatForm> form = float_form(value_type(body_, value.index, index));
+    if (form && form->type.bits == bits && is_sign) {
+      add(fmt::format("neg.{}", form->suffix), {to, value});
+      return to;
+    }
+    if (form && form->type.bits == bits) {
+      const Operand factor = register_operand(new_register(form->type));
+      const bool has_bits = form->type.type_class == ptx::TypeClass::bits;
+      add(has_bits ? fmt::format("mov.b{}", bits) : fmt::format("mov.{}", form->suffix), {factor, form->factor});
+      add(fmt::format("mul.{}", form->suffix), {to, value, factor});
+      return to;
     }
     // A register of floats is taken as bits: what it holds is not known.
     Operand from = value;
@@ -365,8 +373,6 @@ class Mutator {
     }
     return mutant;
   }
-
-  static constexpr float kFactor = 0.72F;
 
   const ptx::Kernel& body_;
   const Mutation& mutation_;

@@ -28,7 +28,7 @@ bool is_fence(std::string_view opcode) { return opcode.starts_with("membar") || 
 
 /// A sum or a product with a sum of float32 or float64, or a product of matrices that adds in float32.
 bool is_float_sum(const ptx::Instruction& instruction) {
-  const std::vector<std::string_view> parts = opcode_parts(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   const auto type = result_type(instruction);
   if (!type || type->type_class != ptx::TypeClass::floating || type->bits < 32) return false;
   const std::string_view first = parts[0];
@@ -107,15 +107,10 @@ void add_mutations(const ptx::Module& module, const ptx::Kernel& body, std::vect
 
 }  // namespace
 
-const MutationWords& words_of(MutationKind kind) {
-  return *std::ranges::find(kMutationKinds, kind, &MutationWords::kind);
-}
-
 std::optional<MutationKind> find_mutation_kind(std::string_view word) {
-  const auto* const found =
-      std::ranges::find_if(kMutationKinds, [word](const MutationWords& one) { return word == one.word; });
+  const auto* const found = std::ranges::find(kMutationKinds, word, &MutationWords::word);
   if (found == kMutationKinds.end()) return std::nullopt;
-  return found->kind;
+  return static_cast<MutationKind>(found - kMutationKinds.begin());
 }
 
 bool is_about_order(MutationKind kind) {
@@ -137,10 +132,7 @@ std::vector<Mutation> mutations_of(const ptx::Module& module, const ptx::Kernel&
       add_mutations(module, *function.function, all);
     }
   }
-  const auto place = [](const Mutation& mutation) {
-    return std::ranges::find(kMutationKinds, mutation.kind, &MutationWords::kind) - kMutationKinds.begin();
-  };
-  std::ranges::stable_sort(all, {}, place);
+  std::ranges::stable_sort(all, {}, &Mutation::kind);
   return all;
 }
 

@@ -14,47 +14,51 @@
 
 namespace convladder::simulated {
 
+/// In the order in which they are tried.
 enum class MutationKind : std::uint8_t {
   store_out,      ///< stores, atomics and bulk stores of a line do nothing
   zeros,          ///< they write zeros
-  sign,           ///< they write values of the other sign
+  last_block,     ///< the last block does nothing
   scaled,         ///< they write 0.72 times the values, 3/4 of whole numbers
-  low_precision,  ///< sums are rounded to half precision, those of float64 to float32
-  last_trip,      ///< a loop ends one trip early
+  stale,          ///< launches after the first do nothing: the answer of the call before stays
   load_index,     ///< loads from global memory are of the neighbouring element: of the pair that it forms with it
-  store_index,    ///< stores to global memory go there
   barrier_out,    ///< a barrier of a block, warp or cluster is left out
+  last_trip,      ///< a loop ends one trip early
+  store_index,    ///< stores to global memory go to the neighbouring element
+  sign,           ///< they write values of the other sign
   wait_out,       ///< a wait for an asynchronous copy, or at an mbarrier
   fence_out,      ///< a fence
-  last_block,     ///< the last block does nothing
-  stale,          ///< launches after the first do nothing: the answer of the call before stays
+  low_precision,  ///< sums are rounded to half precision, those of float64 to float32
 };
 
 struct MutationWords {
-  MutationKind kind;
   const char* word;  ///< on the command line and in records
   const char* text;  ///< of tables
 };
 
-/// All kinds, in the order in which they are tried.
+/// By MutationKind.
 inline constexpr std::array<MutationWords, 13> kMutationKinds{{
-    {MutationKind::store_out, "store-out", "store left out"},
-    {MutationKind::zeros, "zeros", "stores zeros"},
-    {MutationKind::last_block, "last-block", "last block does nothing"},
-    {MutationKind::scaled, "scaled", "stores 0.72 times the value"},
-    {MutationKind::stale, "stale", "answers as the call before"},
-    {MutationKind::load_index, "load-index", "loads the neighbour"},
-    {MutationKind::barrier_out, "barrier-out", "barrier left out"},
-    {MutationKind::last_trip, "last-trip", "loop ends one trip early"},
-    {MutationKind::store_index, "store-index", "stores to the neighbour"},
-    {MutationKind::sign, "sign", "stores the other sign"},
-    {MutationKind::wait_out, "wait-out", "wait left out"},
-    {MutationKind::fence_out, "fence-out", "fence left out"},
-    {MutationKind::low_precision, "low-precision", "sums in lower precision"},
+    {"store-out", "store left out"},
+    {"zeros", "stores zeros"},
+    {"last-block", "last block does nothing"},
+    {"scaled", "stores 0.72 times the value"},
+    {"stale", "answers as the call before"},
+    {"load-index", "loads the neighbour"},
+    {"barrier-out", "barrier left out"},
+    {"last-trip", "loop ends one trip early"},
+    {"store-index", "stores to the neighbour"},
+    {"sign", "stores the other sign"},
+    {"wait-out", "wait left out"},
+    {"fence-out", "fence left out"},
+    {"low-precision", "sums in lower precision"},
 }};
 
-const MutationWords& words_of(MutationKind kind);
+inline const MutationWords& words_of(MutationKind kind) { return kMutationKinds[static_cast<std::size_t>(kind)]; }
 std::optional<MutationKind> find_mutation_kind(std::string_view word);
+/// For json_fields.hpp.
+inline const char* record_word(MutationKind kind) {
+  return static_cast<std::size_t>(kind) < kMutationKinds.size() ? words_of(kind).word : nullptr;
+}
 
 /// Whether results can stay the same because of the order in which work happens to be done.
 bool is_about_order(MutationKind kind);

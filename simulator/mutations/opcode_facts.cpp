@@ -39,18 +39,8 @@ bool is_bulk_store(const std::vector<std::string_view>& parts) {
 
 }  // namespace
 
-std::vector<std::string_view> opcode_parts(std::string_view opcode) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t dot = opcode.find('.');
-    parts.push_back(opcode.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    opcode.remove_prefix(dot + 1);
-  }
-}
-
 std::optional<ptx::Type> result_type(const ptx::Instruction& instruction) {
-  const std::vector<std::string_view> parts = opcode_parts(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   std::vector<ptx::Type> types;
   for (const std::string_view part : parts) {
     if (const auto type = ptx::type_of_suffix('.' + std::string(part))) types.push_back(*type);
@@ -63,7 +53,7 @@ std::optional<ptx::Type> result_type(const ptx::Instruction& instruction) {
 int moved_bytes(std::string_view opcode) {
   int elements = 1;
   int bytes = 0;
-  for (const std::string_view part : opcode_parts(opcode)) {
+  for (const std::string_view part : ptx::split_opcode(opcode)) {
     if (part == "v2" || part == "v4" || part == "v8") elements = part[1] - '0';
     if (const auto type = ptx::type_of_suffix('.' + std::string(part))) bytes = type->bytes();
   }
@@ -71,7 +61,7 @@ int moved_bytes(std::string_view opcode) {
 }
 
 std::optional<StoreFacts> store_facts(const ptx::Instruction& instruction) {
-  const std::vector<std::string_view> parts = opcode_parts(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   const auto operand = [&](std::size_t index) -> const Operand* {
     return index < instruction.operands.size() ? &instruction.operands[index] : nullptr;
   };
@@ -103,7 +93,7 @@ std::optional<StoreFacts> store_facts(const ptx::Instruction& instruction) {
 }
 
 std::optional<LoadFacts> load_facts(const ptx::Instruction& instruction) {
-  const std::vector<std::string_view> parts = opcode_parts(instruction.opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
   const auto at = [&](std::size_t index, int bytes) -> std::optional<LoadFacts> {
     if (index >= instruction.operands.size() || bytes == 0) return std::nullopt;
     const Operand& address = instruction.operands[index];

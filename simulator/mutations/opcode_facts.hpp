@@ -9,9 +9,6 @@
 
 namespace convladder::simulated {
 
-/// "ld", "global", "v4", "f32".
-std::vector<std::string_view> opcode_parts(std::string_view opcode);
-
 /// The type of the value that an instruction gives: the first type of a conversion and of a product of matrices, the
 /// last one of anything else.
 std::optional<ptx::Type> result_type(const ptx::Instruction& instruction);

@@ -49,6 +49,9 @@ struct Type {
 /// The type of a suffix such as ".f32", ".b64", ".pred", ".f16x2"; none for other text.
 std::optional<Type> type_of_suffix(std::string_view suffix);
 
+/// Splits "ld.global.u32" into its parts.
+std::vector<std::string_view> split_opcode(std::string_view opcode);
+
 struct Register {
   std::string name;  ///< as written; names of inner scopes may repeat
   Type type;

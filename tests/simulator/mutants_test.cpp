@@ -17,11 +17,14 @@ namespace convladder::simulated {
 namespace {
 
 using testing::HasSubstr;
+using Effect = MutantOutcome::Effect;
 
 /// A kernel `test(in, out, n)` on arrays of 64 words; two blocks of 32 threads. In the body: %r1 = the index of the
 /// thread in the grid, %r2 = n, %rd3 and %rd4 = where its words of in and out are, %rd1 and %rd2 = the arrays.
 class TestedKernel {
  public:
+  struct Whole {};
+  TestedKernel(const std::string& text, Whole /*as_it_is*/) : module_(ptx::parse_module(text, "test.ptx")) {}
   explicit TestedKernel(const std::string& body)
       : module_(ptx::parse_module(
             kernel_text(
@@ -38,6 +41,7 @@ class TestedKernel {
     std::vector<std::uint32_t> words;
     MutantOutcome outcome;
     std::string fault;
+    std::string host_reads;
     std::vector<float> floats() const {
       std::vector<float> values(words.size());
       std::memcpy(values.data(), words.data(), words.size() * sizeof(float));
@@ -80,7 +84,9 @@ class TestedKernel {
     }
     result.words.resize(in.size());
     device.copy_to_host(result.words.data(), to.address(), bytes);
-    result.outcome = device.take_mutants().outcome;
+    const MutantsSeen seen = device.take_mutants();
+    result.outcome = seen.outcome;
+    result.host_reads = seen.host_reads;
     return result;
   }
 
@@ -133,7 +139,7 @@ TEST(Mutants, StoresAreLeftOutOrOfOtherValues) {
     EXPECT_EQ(negative.words[i], -numbers()[i]);
     EXPECT_EQ(scaled.words[i], numbers()[i] / 4 * 3);
   }
-  EXPECT_EQ(scaled.outcome.effect, "results");
+  EXPECT_EQ(scaled.outcome.effect, Effect::results);
   EXPECT_THAT(scaled.outcome.text, HasSubstr(" of 256 bytes of 'out'"));
   const TestedKernel twice(kDouble);
   const std::vector<float> values = fractions();
@@ -176,21 +182,21 @@ TEST(Mutants, AnotherOrderOfASumIsARounding) {
       "@%p1 bra loop; st.global.f32 [%rd4], %f1; ret;");
   std::vector<float> values = fractions();
   for (std::size_t i = 0; i < 64; ++i) values[i] = 0.1F * static_cast<float>(i * 37 % 64 + 1);
-  EXPECT_EQ(sum.run(MutationKind::load_index, bits(values)).outcome.effect, "rounding");
-  EXPECT_EQ(sum.run(MutationKind::scaled, bits(values)).outcome.effect, "results");
-  // The same difference in whole numbers is none that rounding makes.
+  EXPECT_EQ(sum.run(MutationKind::load_index, bits(values)).outcome.effect, Effect::rounding);
+  EXPECT_EQ(sum.run(MutationKind::scaled, bits(values)).outcome.effect, Effect::results);
+  // Whole numbers are not rounded: where two have changed places, the results are others.
   const TestedKernel whole("ld.global.u32 %r6, [%rd3]; add.u32 %r7, %r6, 1000000; st.global.u32 [%rd4], %r7; ret;");
-  EXPECT_EQ(whole.run(MutationKind::load_index, numbers()).outcome.effect, "results");
+  EXPECT_EQ(whole.run(MutationKind::load_index, numbers()).outcome.effect, Effect::results);
 }
 
 TEST(Mutants, TheLastBlockOrALaterCallDoesNothing) {
   const auto last = TestedKernel(kCopy).run(MutationKind::last_block, numbers());
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(last.words[i], i < 32 ? numbers()[i] : 7);
   const TestedKernel copy(kCopy);
-  EXPECT_EQ(copy.run(MutationKind::stale, numbers(), 1).outcome.effect, "none");
+  EXPECT_EQ(copy.run(MutationKind::stale, numbers(), 1).outcome.effect, Effect::none);
   const auto stale = copy.run(MutationKind::stale, numbers(), 3);
   EXPECT_EQ(stale.words, numbers()) << "the second call's were one larger";
-  EXPECT_EQ(stale.outcome.effect, "results");
+  EXPECT_EQ(stale.outcome.effect, Effect::results);
   EXPECT_EQ(stale.outcome.first_launch, 2U);
   EXPECT_EQ(stale.outcome.launches, 3U);
 }
@@ -214,7 +220,8 @@ TEST(Mutants, LoopsEndOneTripEarly) {
       "mov.u32 %r7, 0; mov.u32 %r8, 1; mov.u32 %r6, 0;\nloop: add.s32 %r6, %r6, 3;\n"
       "add.s32 %r7, %r7, 1; setp.ne.s32 %p1, %r7, %r8; @%p1 bra loop;" +
       store);
-  EXPECT_EQ(once.run(MutationKind::last_trip, numbers()).outcome.effect, "none") << "a single trip cannot be left out";
+  EXPECT_EQ(once.run(MutationKind::last_trip, numbers()).outcome.effect, Effect::none)
+      << "a single trip cannot be left out";
 }
 
 const std::string kExchange = R"(
@@ -225,11 +232,11 @@ const std::string kExchange = R"(
 TEST(Mutants, ABarrierThatIsMissedOnlyInAnotherOrderOrByACheckerIsToldSo) {
   // Two warps would show it; the lanes of one store together, and only racecheck sees that nothing orders them.
   const auto left_out = TestedKernel(kExchange).run(MutationKind::barrier_out, numbers());
-  EXPECT_EQ(left_out.outcome.effect, "finding") << left_out.outcome.text;
+  EXPECT_EQ(left_out.outcome.effect, Effect::finding) << left_out.outcome.text;
   EXPECT_THAT(left_out.outcome.text, HasSubstr("racecheck"));
   // A barrier behind which nothing is read changes nothing at all.
   const auto useless = TestedKernel("bar.sync 0; " + kCopy).run(MutationKind::barrier_out, numbers());
-  EXPECT_EQ(useless.outcome.effect, "none") << useless.outcome.text;
+  EXPECT_EQ(useless.outcome.effect, Effect::none) << useless.outcome.text;
 }
 
 TEST(Mutants, AtomicsAreLeftOutAndOfOtherValues) {
@@ -239,7 +246,7 @@ TEST(Mutants, AtomicsAreLeftOutAndOfOtherValues) {
   EXPECT_EQ(sum.run(MutationKind::sign, numbers()).words[0], 7U - 64 * 4);
   EXPECT_EQ(sum.run(MutationKind::scaled, numbers()).words[0], 7U + 64 * 3);
   const TestedKernel used("mov.u32 %r6, 4; atom.global.add.u32 %r7, [%rd2], %r6; st.global.u32 [%rd4+0], %r7; ret;");
-  EXPECT_EQ(used.run("store-out@11", numbers()).outcome.effect, "results");
+  EXPECT_EQ(used.run("store-out@11", numbers()).outcome.effect, Effect::results);
 }
 
 TEST(Mutants, AFaultIsToldAsSuch) {
@@ -248,8 +255,27 @@ TEST(Mutants, AFaultIsToldAsSuch) {
   odd.pop_back();  // the last word has no neighbour
   EXPECT_EQ(guarded.run("", odd).words, odd);
   const auto moved = guarded.run(MutationKind::load_index, odd);
-  EXPECT_EQ(moved.outcome.effect, "fault");
+  EXPECT_EQ(moved.outcome.effect, Effect::fault);
   EXPECT_THAT(moved.fault, HasSubstr("'in'"));
+}
+
+TEST(Mutants, AnOtherTextOfAKernelIsReadByTheHost) {
+  const std::string text =
+      ".version 8.0\n.target sm_75\n.address_size 64\n.global .align 1 .b8 format[4] = {37, 100, 10, 0};\n"
+      ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+      ".visible .entry test(.param .u64 in, .param .u64 out, .param .u32 n) {\n"
+      ".reg .b64 %rd<9>; .reg .b32 %r<9>; .local .align 8 .b8 room[8]; .reg .pred %p<3>;\n"
+      "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; or.b32 %r3, %r1, %r2; setp.ne.u32 %p1, %r3, 0; @%p1 exit;\n"
+      "ld.param.u64 %rd1, [in]; ld.global.u32 %r4, [%rd1]; st.local.u32 [room], %r4;\n"
+      "mov.u64 %rd2, room; cvta.local.u64 %rd3, %rd2; mov.u64 %rd4, format; cvta.global.u64 %rd5, %rd4;\n"
+      "{ .param .b64 f; st.param.b64 [f], %rd5; .param .b64 a; st.param.b64 [a], %rd3; .param .b32 r;\n"
+      "call.uni (r), vprintf, (f, a); } ret; }";
+  const TestedKernel prints(text, TestedKernel::Whole());
+  const auto usual = prints.run("stale", numbers());
+  const auto neighbour = prints.run(prints.only(MutationKind::load_index), numbers());
+  EXPECT_EQ(neighbour.outcome.effect, Effect::results);
+  EXPECT_EQ(neighbour.words, usual.words) << "only the text is another";
+  EXPECT_NE(neighbour.host_reads, usual.host_reads);
 }
 
 TEST(Mutants, OfAKernelThatNobodyLaunchesNothingIsTold) {
@@ -284,11 +310,11 @@ TEST(Mutants, AreListedWithTheirExecutions) {
   std::vector<std::uint64_t> executions;
   for (const PossibleMutant& one : possible) {
     EXPECT_TRUE(ids.insert(one.id).second) << one.id;
-    if (one.kind == "store-out") executions.push_back(one.executions);
-    if (one.kind == "stale") {
+    if (one.kind == MutationKind::store_out) executions.push_back(one.executions);
+    if (one.kind == MutationKind::stale) {
       EXPECT_EQ(one.executions, 0U) << "it was launched once";
     }
-    if (one.kind == "last-block") {
+    if (one.kind == MutationKind::last_block) {
       EXPECT_EQ(one.executions, 1U);
     }
   }

@@ -45,7 +45,7 @@ void LadderTest::run(TriedMutant& one, const MutantSettings& settings) const {
     one.verdict = verdict_of_accepted(one.mutant, one.outcome, is_unread);
     return;
   }
-  one.verdict = mutant_verdicts::kRejected;
+  one.verdict = MutantVerdict::rejected;
   one.by = fmt::format("{}", checked.status.value());
 }
 

@@ -16,6 +16,7 @@
 #include "support/json_fields.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/sha256.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -28,7 +29,7 @@ constexpr std::uint64_t kLargestRecord = std::uint64_t{1} << 30;
 /// "transpose.cu:31"; "PTX line 40"; "the kernel" as a whole; "8 sums".
 std::string place_of(const simulated::PossibleMutant& mutant) {
   if (mutant.instructions == 0) return "the kernel";
-  if (mutant.kind == words_of(simulated::MutationKind::low_precision).word) {
+  if (mutant.kind == simulated::MutationKind::low_precision) {
     return plural(static_cast<std::size_t>(mutant.instructions), "sum");
   }
   if (mutant.places.empty()) return fmt::format("PTX line {}", mutant.ptx_line);
@@ -36,8 +37,7 @@ std::string place_of(const simulated::PossibleMutant& mutant) {
 }
 
 std::string effect_text(const TriedMutant& one) {
-  if (one.outcome.effect == "order") return one.outcome.text;
-  if (one.outcome.text.empty()) return one.outcome.effect;
+  if (one.outcome.text.empty()) return record_word(one.outcome.effect);
   if (one.outcome.first_launch > 1) return fmt::format("launch {}: {}", one.outcome.first_launch, one.outcome.text);
   return one.outcome.text;
 }
@@ -87,17 +87,12 @@ void add_sums(Report& report, const MutantRecord& record) {
   const CaseNames cases(record);
   std::vector<TextColumn> columns{left("kernel")};
   if (cases.any()) columns.insert(columns.begin(), left("case"));
-  constexpr std::pair<const char*, const char*> kColumns[] = {
-      {"rejected", mutant_verdicts::kRejected},   {"accepted", mutant_verdicts::kAccepted},
-      {"unread", mutant_verdicts::kUnread},       {"hidden", mutant_verdicts::kHidden},
-      {"tolerated", mutant_verdicts::kTolerated}, {"equivalent", mutant_verdicts::kEquivalent},
-      {"not told", mutant_verdicts::kNotTold},    {"not run", mutant_verdicts::kNotRun},
-      {"not tried", mutant_verdicts::kNotTried}};
-  std::vector<const char*> shown;
-  for (const auto& [title, verdict] : kColumns) {
-    const bool is_always = verdict == mutant_verdicts::kRejected || verdict == mutant_verdicts::kAccepted;
+  std::vector<MutantVerdict> shown;
+  for (std::size_t i = 0; i < std::size(kMutantVerdicts); ++i) {
+    const auto verdict = static_cast<MutantVerdict>(i);
+    const bool is_always = verdict == MutantVerdict::rejected || verdict == MutantVerdict::accepted;
     if (!is_always && record.count(verdict) == 0) continue;
-    columns.push_back(right(title));
+    columns.push_back(right(kMutantVerdicts[i]));
     shown.push_back(verdict);
   }
   std::vector<std::vector<std::string>> rows;
@@ -105,7 +100,7 @@ void add_sums(Report& report, const MutantRecord& record) {
     std::vector<std::string> row;
     if (cases.any()) row.push_back(cases.of(its.first));
     row.push_back(printable(display_name(its.second)));
-    for (const char* const verdict : shown) {
+    for (const MutantVerdict verdict : shown) {
       row.push_back(std::to_string(std::ranges::count_if(record.mutants, [&](const TriedMutant& one) {
         return one.of == its.first && one.kernel == its.second && one.verdict == verdict;
       })));
@@ -116,16 +111,15 @@ void add_sums(Report& report, const MutantRecord& record) {
 }
 
 /// A table of the mutants of each kernel that have this verdict.
-void add_list(Report& report, const MutantRecord& record, const char* verdict, const std::string& heading,
+void add_list(Report& report, const MutantRecord& record, MutantVerdict verdict, const std::string& heading,
               const char* last_title, const std::function<std::string(const TriedMutant&)>& last) {
   const CaseNames cases(record);
   for (const auto& [of, kernel] : kernels_of(record)) {
     std::vector<std::vector<std::string>> rows;
     for (const TriedMutant& one : record.mutants) {
       if (one.of != of || one.kernel != kernel || one.verdict != verdict) continue;
-      const auto kind = simulated::find_mutation_kind(one.mutant.kind);
       std::vector<std::string>& row = rows.emplace_back();
-      row = {printable(place_of(one.mutant)), kind ? words_of(*kind).text : printable(one.mutant.kind)};
+      row = {printable(place_of(one.mutant)), words_of(one.mutant.kind).text};
       if (last) row.push_back(printable(last(one)));
     }
     if (rows.empty()) continue;
@@ -139,8 +133,20 @@ void add_list(Report& report, const MutantRecord& record, const char* verdict, c
 
 }  // namespace
 
-std::size_t MutantRecord::count(const char* verdict) const {
+std::size_t MutantRecord::count(MutantVerdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(mutants, verdict, &TriedMutant::verdict));
+}
+
+std::string hash_of_files(const std::vector<std::string>& paths) {
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+  std::string hashes;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    const bool is_small = std::filesystem::file_size(path, error) <= kLargest && !error;
+    hashes += is_small ? sha256_hex(std::string_view(read_file_text(path, kLargest))) : "too large";
+  }
+  return sha256_hex(std::string_view(hashes));
 }
 
 std::string mutant_record_json(const MutantRecord& record) {
@@ -171,45 +177,45 @@ std::size_t take_known_verdicts(const std::string& file, MutantRecord& record) {
   for (TriedMutant& one : record.mutants) {
     const auto same =
         std::ranges::find_if(known.mutants, [&one](const TriedMutant& other) { return one.is_same(other); });
-    if (same == known.mutants.end() || same->verdict == mutant_verdicts::kNotTried) continue;
-    taken += one.verdict == mutant_verdicts::kNotTried ? 1 : 0;
+    if (same == known.mutants.end() || same->verdict == MutantVerdict::not_tried) continue;
+    taken += one.verdict == MutantVerdict::not_tried ? 1 : 0;
     one = *same;
   }
   return taken;
 }
 
 Report mutant_report(const MutantRecord& record, bool shows_all) {
-  using namespace mutant_verdicts;
+  using enum MutantVerdict;
   Report report;
   report.title = "What the test accepts: " + record.what;
-  const std::size_t rejected = record.count(kRejected);
-  const std::size_t accepted = record.count(kAccepted);
+  const std::size_t failing = record.count(rejected);
+  const std::size_t passing = record.count(accepted);
   report.section().paragraph(
       fmt::format("{} tried of {}; {} change results, and the test accepts {} of them.",
-                  plural(record.mutants.size() - record.count(kNotTried) - record.count(kNotRun), "mutant"),
-                  record.mutants.size(), rejected + accepted, accepted == 0 ? "none" : std::to_string(accepted)));
+                  plural(record.mutants.size() - record.count(not_tried) - record.count(not_run), "mutant"),
+                  record.mutants.size(), failing + passing, passing == 0 ? "none" : std::to_string(passing)));
   add_sums(report, record);
   const auto by = [](const TriedMutant& one) { return one.by; };
-  add_list(report, record, kAccepted, "accepted", "results that are others", effect_text);
-  add_list(report, record, kUnread, "unread: others, and all that the host reads is the same",
-           "results that are others", effect_text);
-  add_list(report, record, kHidden, "hidden: the same results in every order that was tried",
+  add_list(report, record, accepted, "accepted", "results that are others", effect_text);
+  add_list(report, record, unread, "unread: others, and all that the host reads is the same", "results that are others",
+           effect_text);
+  add_list(report, record, hidden, "hidden: the same results in every order that was tried",
            "but a checker has a finding", effect_text);
-  add_list(report, record, kTolerated, "tolerated: rounded otherwise", "results that are others", effect_text);
-  add_list(report, record, kNotTold, "not told whether results are others", "why", effect_text);
+  add_list(report, record, tolerated, "tolerated: rounded otherwise", "results that are others", effect_text);
+  add_list(report, record, not_told, "not told whether results are others", "why", effect_text);
   if (shows_all) {
-    add_list(report, record, kEquivalent, "equivalent", "", nullptr);
-    add_list(report, record, kRejected, "rejected", "by", by);
-    add_list(report, record, kNotRun, "not run", "", nullptr);
-  } else if (record.count(kNotRun) > 0) {
+    add_list(report, record, equivalent, "equivalent", "", nullptr);
+    add_list(report, record, rejected, "rejected", "by", by);
+    add_list(report, record, not_run, "not run", "", nullptr);
+  } else if (record.count(not_run) > 0) {
     report.section().note(
         fmt::format("{} not run: lines that the test never executes, kernels that it calls only once: "
                     "--verbose",
-                    plural(record.count(kNotRun), "mutant was", "mutants were")));
+                    plural(record.count(not_run), "mutant was", "mutants were")));
   }
-  if (record.count(kNotTried) > 0) {
+  if (record.count(not_tried) > 0) {
     report.section().note(fmt::format("{} not tried: the same command with the same --output goes on",
-                                      plural(record.count(kNotTried), "mutant was", "mutants were")));
+                                      plural(record.count(not_tried), "mutant was", "mutants were")));
   }
   return report;
 }

@@ -11,15 +11,18 @@ namespace convladder {
 
 struct MutantRecord {
   std::string what;      ///< "./program 64"; the ladder and its sizes
-  std::string material;  ///< ProgramTest::material; empty for a ladder
+  std::string material;  ///< a hash of all that the verdicts come from: ProgramTest::material; a ladder's files
   std::string version;   ///< of convladder
   std::vector<TriedMutant> mutants;
 
   static void each_field(auto&& field, auto& its) {
     field("what", its.what, "material", its.material, "convladder", its.version, "mutants", its.mutants);
   }
-  std::size_t count(const char* verdict) const;
+  std::size_t count(MutantVerdict verdict) const;
 };
+
+/// A hash of the contents of those of the paths that are files.
+std::string hash_of_files(const std::vector<std::string>& paths);
 
 std::string mutant_record_json(const MutantRecord& record);
 /// Takes over the verdicts of a file, if there is one, on the same mutants. Returns their number. Throws UserError for

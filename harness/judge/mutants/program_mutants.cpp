@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/judge/mutants/mutant_record.hpp"
 #include "harness/measure/simulation/program_environment.hpp"
 #include "harness/measure/simulation/program_run.hpp"
 #include "ladders/program_output.hpp"
@@ -25,7 +26,6 @@ namespace convladder {
 namespace {
 
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
-constexpr std::uint64_t kLargestMaterial = std::uint64_t{1} << 28;
 
 /// A mutant's run takes longer than the program's own: its launches run twice and more, and it may never end.
 constexpr double kLeastTimeout = 30;
@@ -75,15 +75,9 @@ ProgramTest::ProgramTest(std::vector<std::string> words, stand_in::Settings sett
 }
 
 std::string ProgramTest::material() const {
-  std::string all = fmt::format("{}\n{}\n{}\n", rules_.accepts, rules_.rejects, settings_.gpu);
-  for (const std::string& word : words_) {
-    const std::string path = word == words_.front() ? file_.path : word;
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) continue;
-    const bool is_small = std::filesystem::file_size(path, error) <= kLargestMaterial && !error;
-    if (is_small) all += sha256_hex(std::string_view(read_file_text(path, kLargestMaterial)));
-  }
-  return sha256_hex(std::string_view(all));
+  std::vector<std::string> files = words_;
+  files.front() = file_.path;
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}", rules_.accepts, rules_.rejects, settings_.gpu, hash_of_files(files)));
 }
 
 std::string ProgramTest::failure_in(const std::string& output) const {
@@ -151,12 +145,12 @@ void ProgramTest::run(TriedMutant& one, const MutantSettings& settings, double t
   one.seconds = done.seconds;
   one.by = done.failure;
   if (done.is_killed) {
-    one.verdict = mutant_verdicts::kNotTried;
+    one.verdict = MutantVerdict::not_tried;
     return;
   }
   const bool is_unread = !host_reads_.empty() && host_reads(done.seen) == host_reads_;
   one.verdict =
-      done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome, is_unread) : mutant_verdicts::kRejected;
+      done.failure.empty() ? verdict_of_accepted(one.mutant, one.outcome, is_unread) : MutantVerdict::rejected;
 }
 
 }  // namespace convladder

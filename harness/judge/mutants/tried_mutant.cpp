@@ -21,38 +21,6 @@ namespace {
 
 using Effect = simulated::MutantOutcome::Effect;
 
-Effect effect_of(const simulated::MutantOutcome& outcome) {
-  const auto* const words = simulated::MutantOutcome::kEffectWords;
-  const auto* const end = std::end(simulated::MutantOutcome::kEffectWords);
-  const auto* const found = std::find(words, end, outcome.effect);
-  return found == end ? Effect::not_known : static_cast<Effect>(found - words);
-}
-
-/// How much an effect says, of several processes that ran the mutant.
-int weight(Effect effect) {
-  switch (effect) {
-    case Effect::none:
-      return 0;
-    case Effect::finding:
-      return 1;
-    case Effect::rounding:
-      return 2;
-    case Effect::not_known:
-      return 3;
-    case Effect::results:
-    case Effect::order:
-    case Effect::fault:
-      return 4;
-  }
-  return 3;
-}
-
-std::size_t kind_place(const std::string& kind) {
-  const auto& kinds = simulated::kMutationKinds;
-  const auto* const found = std::ranges::find(kinds, kind, &simulated::MutationWords::word);
-  return static_cast<std::size_t>(found - kinds.begin());
-}
-
 }  // namespace
 
 bool TriedMutant::is_same(const TriedMutant& other) const {
@@ -61,26 +29,27 @@ bool TriedMutant::is_same(const TriedMutant& other) const {
          mutant.executions == other.mutant.executions;
 }
 
-const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
-                                bool is_unread) {
-  if (outcome.launches == 0) return mutant_verdicts::kNotTold;
-  switch (effect_of(outcome)) {
+MutantVerdict verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
+                                  bool is_unread) {
+  if (outcome.launches == 0) return MutantVerdict::not_told;
+  switch (outcome.effect) {
     case Effect::none:
-      return mutant_verdicts::kEquivalent;
+      return MutantVerdict::equivalent;
     case Effect::finding:
-      return mutant_verdicts::kHidden;
+      return MutantVerdict::hidden;
     case Effect::rounding:
-      return mutant_verdicts::kTolerated;
+      return MutantVerdict::tolerated;
     case Effect::not_known:
-      return mutant_verdicts::kNotTold;
+      return MutantVerdict::not_told;
+    case Effect::fault:
+      return MutantVerdict::accepted;
     case Effect::results:
     case Effect::order:
-    case Effect::fault:
       break;
   }
-  if (is_unread && effect_of(outcome) != Effect::fault) return mutant_verdicts::kUnread;
-  const bool is_rounding = mutant.kind == words_of(simulated::MutationKind::low_precision).word;
-  return is_rounding ? mutant_verdicts::kTolerated : mutant_verdicts::kAccepted;
+  if (is_unread) return MutantVerdict::unread;
+  const bool is_rounding = mutant.kind == simulated::MutationKind::low_precision;
+  return is_rounding ? MutantVerdict::tolerated : MutantVerdict::accepted;
 }
 
 simulated::MutantOutcome combined(const std::vector<simulated::MutantOutcome>& outcomes) {
@@ -90,7 +59,7 @@ simulated::MutantOutcome combined(const std::vector<simulated::MutantOutcome>& o
   for (const simulated::MutantOutcome& one : outcomes) {
     launches += one.launches;
     seconds += one.seconds;
-    if (weight(effect_of(one)) > weight(effect_of(most))) most = one;
+    if (one.effect > most.effect) most = one;
   }
   most.launches = launches;
   most.seconds = seconds;
@@ -106,19 +75,19 @@ std::vector<TriedMutant> selected_mutants(const std::string& of,
     for (const simulated::PossibleMutant& one : mutants) {
       if (!settings.kinds.empty() && std::ranges::find(settings.kinds, one.kind) == settings.kinds.end()) continue;
       TriedMutant& tried = selected.emplace_back(TriedMutant{.of = of, .kernel = kernel, .mutant = one});
-      if (one.executions == 0) tried.verdict = mutant_verdicts::kNotRun;
+      if (one.executions == 0) tried.verdict = MutantVerdict::not_run;
     }
   }
   return selected;
 }
 
 void order_fairly(std::vector<TriedMutant>& mutants) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> seen;
-  std::vector<std::pair<std::tuple<std::size_t, std::size_t>, TriedMutant>> keyed;
+  std::map<std::tuple<std::string, std::string, simulated::MutationKind>, std::size_t> seen;
+  std::vector<std::pair<std::tuple<std::size_t, simulated::MutationKind>, TriedMutant>> keyed;
   keyed.reserve(mutants.size());
   for (TriedMutant& one : mutants) {
     const std::size_t number = seen[{one.of, one.kernel, one.mutant.kind}]++;
-    keyed.push_back({{number, kind_place(one.mutant.kind)}, std::move(one)});
+    keyed.push_back({{number, one.mutant.kind}, std::move(one)});
   }
   std::ranges::stable_sort(keyed, {}, [](const auto& one) { return one.first; });
   std::ranges::transform(keyed, mutants.begin(), [](auto& one) { return std::move(one.second); });
@@ -129,7 +98,7 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
   const auto begin = std::chrono::steady_clock::now();
   std::vector<TriedMutant*> left;
   for (TriedMutant& one : mutants) {
-    if (one.verdict == mutant_verdicts::kNotTried) left.push_back(&one);
+    if (one.verdict == MutantVerdict::not_tried) left.push_back(&one);
   }
   if (settings.most > 0 && left.size() > settings.most) left.resize(settings.most);
   const WaitingInterrupts interrupts;
@@ -147,7 +116,7 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
       {
         const std::scoped_lock lock(mutex);
         if (failure) return;
-        progress.show(fmt::format("{} of {}", one.mutant.kind, display_name(one.kernel)));
+        progress.show(fmt::format("{} of {}", words_of(one.mutant.kind).word, display_name(one.kernel)));
       }
       try {
         run(one);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,25 +13,34 @@
 
 namespace convladder {
 
-/// The verdicts, as records have them.
-namespace mutant_verdicts {
-inline constexpr const char* kRejected = "rejected";  ///< the test fails
-inline constexpr const char* kAccepted = "accepted";  ///< the test passes, although results are others
-inline constexpr const char* kHidden = "hidden";      ///< it passes; results are the same, but a checker has a finding
-inline constexpr const char* kUnread = "unread";  ///< it passes; results are others, and the host reads none of them
-inline constexpr const char* kTolerated = "tolerated";    ///< it passes: results differ as rounding makes them
-inline constexpr const char* kEquivalent = "equivalent";  ///< it passes: nothing is changed
-inline constexpr const char* kNotTold = "not told";       ///< it passes, and what is changed is not known
-inline constexpr const char* kNotRun = "not run";         ///< the test does not execute that line
-inline constexpr const char* kNotTried = "not tried";     ///< there was no time for it
-}  // namespace mutant_verdicts
+enum class MutantVerdict : std::uint8_t {
+  rejected,    ///< the test fails
+  accepted,    ///< it passes, although results are others
+  unread,      ///< it passes; results are others, and the host reads none of them
+  hidden,      ///< it passes; results are the same, but a checker has a finding
+  tolerated,   ///< it passes: results differ as rounding makes them
+  equivalent,  ///< it passes: nothing is changed
+  not_told,    ///< it passes, and what is changed is not known
+  not_run,     ///< the test does not execute that line
+  not_tried    ///< there was no time for it
+};
+
+/// In the order of MutantVerdict.
+inline constexpr const char* kMutantVerdicts[] = {"rejected",   "accepted", "unread",  "hidden",   "tolerated",
+                                                  "equivalent", "not told", "not run", "not tried"};
+
+/// For json_fields.hpp.
+inline const char* record_word(MutantVerdict verdict) {
+  const auto index = static_cast<std::size_t>(verdict);
+  return index < std::size(kMutantVerdicts) ? kMutantVerdicts[index] : nullptr;
+}
 
 /// A mutant, and what came of it.
 struct TriedMutant {
   std::string of;      ///< the case that tests it, "simulated/… nvcc"; empty for a program
   std::string kernel;  ///< by its name in the PTX
   simulated::PossibleMutant mutant;
-  std::string verdict = mutant_verdicts::kNotTried;
+  MutantVerdict verdict = MutantVerdict::not_tried;
   std::string by{};  ///< of a rejected one: "exit code 1", "timeout", "incorrect"
   simulated::MutantOutcome outcome{};
   double seconds = 0;
@@ -45,12 +55,12 @@ struct TriedMutant {
 
 /// Which mutants are tried, and how.
 struct MutantSettings {
-  std::vector<std::string> kinds;  ///< none: all
-  TextPattern kernels;             ///< names as they are written
-  std::uint64_t most = 0;          ///< of all; 0: no limit
-  double minutes = 0;              ///< time after which no further one begins; 0: no limit
-  int jobs = 1;                    ///< at a time
-  std::uint64_t orders = 20;       ///< see MutantsWanted
+  std::vector<simulated::MutationKind> kinds;  ///< none: all
+  TextPattern kernels;                         ///< names as they are written
+  std::uint64_t most = 0;                      ///< of all; 0: no limit
+  double minutes = 0;                          ///< time after which no further one begins; 0: no limit
+  int jobs = 1;                                ///< at a time
+  std::uint64_t orders = 20;                   ///< see MutantsWanted
 
   simulated::MutantsWanted wanted(const TriedMutant& one) const {
     return {.kernel = one.kernel, .id = one.mutant.id, .orders = orders};
@@ -59,17 +69,18 @@ struct MutantSettings {
 
 /// The verdict on a mutant that a test has passed, from what it has changed. `is_unread`: all that the host has read
 /// from the device is as without any mutant.
-const char* verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
-                                bool is_unread);
+MutantVerdict verdict_of_accepted(const simulated::PossibleMutant& mutant, const simulated::MutantOutcome& outcome,
+                                  bool is_unread);
 
 /// The outcome of several processes or calls: of the one that says most.
 simulated::MutantOutcome combined(const std::vector<simulated::MutantOutcome>& outcomes);
 
-/// The mutants that the settings select, in the order in which they are tried: every kernel has its turn, and so has
-/// every kind, before more of the same. Those that were not executed are "not run".
+/// The mutants that the settings select. Those that were not executed are `not_run`.
 std::vector<TriedMutant> selected_mutants(const std::string& of,
                                           const std::map<std::string, std::vector<simulated::PossibleMutant>>& possible,
                                           const MutantSettings& settings);
+/// Puts them in the order in which they are tried: every kernel has its turn, and so has every kind, before more of the
+/// same.
 void order_fairly(std::vector<TriedMutant>& mutants);
 
 /// Tries those that are not tried yet, several at a time, until there is no time left or an interrupt came. `run` fills

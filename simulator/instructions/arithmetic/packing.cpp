@@ -77,7 +77,7 @@ bool decode_move_of_128_bits(InstructionDecoder& decoder) {
 
 /// mov.v4.u32 {a, b, c, d}, {e, f, g, h}: one move for each element. Written registers may be read as well.
 bool decode_move_of_vectors(InstructionDecoder& decoder) {
-  const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(decoder.instruction().opcode);
   if (parts.size() != 3 || parts[0] != "mov" || (parts[1] != "v2" && parts[1] != "v4")) return false;
   const Form* const move = forms().find(fmt::format("mov.{}", parts[2]));
   if (move == nullptr) return false;

@@ -313,7 +313,7 @@ Slot read_part(InstructionDecoder& decoder, ptx::Operand operand) {
 }  // namespace
 
 bool decode_video(InstructionDecoder& decoder) {
-  const std::vector<std::string_view> parts = split_opcode(decoder.instruction().opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(decoder.instruction().opcode);
   const auto* const named = std::ranges::find(kInstructions, parts[0], &Named::name);
   if (named == std::end(kInstructions)) return false;
   VideoForm form;

@@ -194,7 +194,7 @@ struct MoveOpcode {
   std::size_t form = 0;
 };
 std::optional<MoveOpcode> parse_move(std::string_view text) {
-  const std::vector<std::string_view> parts = split_opcode(text);
+  const std::vector<std::string_view> parts = ptx::split_opcode(text);
   if (parts.size() < 8 || parts.size() > 9 || parts[0] != "wmma" || parts[3] != "sync" || parts[4] != "aligned") {
     return std::nullopt;
   }

@@ -187,7 +187,7 @@ std::optional<AskedProduct> product_asked_for(std::string_view opcode) {
   bool saturates = false;
   bool rounds = false;
   std::string plain;
-  for (const std::string_view part : split_opcode(opcode)) {
+  for (const std::string_view part : ptx::split_opcode(opcode)) {
     saturates = saturates || part == "satfinite";
     rounds = rounds || part == "rn";
     if (part == "satfinite" || part == "rn") continue;

@@ -168,7 +168,7 @@ std::optional<RowsOpcode> parse_byte_rows(const std::vector<std::string_view>& p
 }
 
 std::optional<RowsOpcode> parse_rows(std::string_view text) {
-  const std::vector<std::string_view> parts = split_opcode(text);
+  const std::vector<std::string_view> parts = ptx::split_opcode(text);
   if (parts.size() > 6 && parts[1] == "sync" && parts[2] == "aligned" && parts[3].ends_with("n16")) {
     return parse_byte_rows(parts);
   }

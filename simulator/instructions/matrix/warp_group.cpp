@@ -334,7 +334,7 @@ std::optional<ElementType> find_type(std::string_view name, std::initializer_lis
 std::optional<GroupForm> parse_group_product(std::string_view opcode) {
   using enum ElementType;
   if (!opcode.starts_with("wgmma.mma_async.sync.aligned.")) return std::nullopt;
-  Words words = split_opcode(opcode);
+  Words words = ptx::split_opcode(opcode);
   GroupForm form{};
   form.saturates = std::erase(words, "satfinite") > 0 ? 1 : 0;
   if (words.size() != 8) return std::nullopt;

@@ -269,7 +269,7 @@ bool decode_asynchronous_copy(InstructionDecoder& decoder) {
   const std::string& opcode = decoder.instruction().opcode;
   bool past_l1 = false;
   bool has_policy = false;
-  if (is_copy(split_opcode(opcode), past_l1, has_policy)) {
+  if (is_copy(ptx::split_opcode(opcode), past_l1, has_policy)) {
     decode_copy(decoder, past_l1, has_policy);
   } else if (opcode == "cp.async.commit_group") {
     decoder.expect_operands(0);

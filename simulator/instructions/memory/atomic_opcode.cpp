@@ -18,7 +18,7 @@ bool is_order_or_scope(std::string_view word) {
 }  // namespace
 
 std::optional<AtomicOpcode> parse_atomic(std::string_view text) {
-  const std::vector<std::string_view> parts = split_opcode(text);
+  const std::vector<std::string_view> parts = ptx::split_opcode(text);
   if (parts[0] != "atom" && parts[0] != "red") return std::nullopt;
   AtomicOpcode opcode;
   opcode.returns = parts[0] == "atom";

@@ -275,7 +275,7 @@ bool decode_asynchronous_store(InstructionDecoder& decoder, const Words& words) 
 
 bool decode_bulk_copy(InstructionDecoder& decoder) {
   if (decode_tensor_copy(decoder)) return true;
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   if (words.size() > 2 && words[1] == "async" && (words[0] == "st" || words[0] == "red")) {
     return decode_asynchronous_store(decoder, words);
   }

@@ -136,7 +136,7 @@ bool decode_policy(InstructionDecoder& decoder, const Words& words) {
 }  // namespace
 
 bool decode_cache_control(InstructionDecoder& decoder) {
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   if (words[0] == "prefetch" || words[0] == "prefetchu") return decode_prefetch(decoder, words);
   if (words[0] == "applypriority" || words[0] == "discard") return decode_priority(decoder, words);
   return words[0] == "createpolicy" && decode_policy(decoder, words);

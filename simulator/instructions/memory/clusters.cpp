@@ -102,7 +102,7 @@ bool decode_cluster_barrier(InstructionDecoder& decoder, const Words& words) {
 }  // namespace
 
 bool decode_cluster(InstructionDecoder& decoder) {
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   const bool is_barrier = words.size() > 2 && words[0] == "barrier" && words[1] == "cluster";
   if (words[0] == "mapa" || words[0] == "getctarank") return decode_mapping(decoder, words);
   return is_barrier && decode_cluster_barrier(decoder, words);

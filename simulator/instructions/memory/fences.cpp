@@ -111,7 +111,7 @@ bool decode_proxy_fence(InstructionDecoder& decoder, const Words& words) {
 }  // namespace
 
 bool decode_fence(InstructionDecoder& decoder) {
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   if ((words[0] != "fence" && words[0] != "membar") || words.size() < 2) return false;
   if (words[1] == "proxy" || words[1] == "mbarrier_init") return decode_proxy_fence(decoder, words);
   return decode_thread_fence(decoder, words);

@@ -360,7 +360,7 @@ bool decode_copy_arrival(InstructionDecoder& decoder, const Words& words) {
 }  // namespace
 
 bool decode_mbarrier(InstructionDecoder& decoder) {
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   if (decode_copy_arrival(decoder, words)) return true;
   if (words[0] != "mbarrier" || words.size() < 3) return false;
   const std::string_view name = words[1];

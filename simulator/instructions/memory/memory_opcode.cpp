@@ -59,7 +59,7 @@ bool is_vector(const MemoryAccess& access) {
 
 std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
   if (!opcode.starts_with("ld") && !opcode.starts_with("st")) return std::nullopt;
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   if (parts.front() != "ld" && parts.front() != "ldu" && parts.front() != "st") return std::nullopt;
   MemoryAccess access;
   access.is_store = parts.front() == "st";
@@ -99,7 +99,7 @@ std::optional<MemoryAccess> parse_memory_access(std::string_view opcode) {
 
 MemoryOrder memory_order(std::string_view opcode) {
   if (const auto access = parse_memory_access(opcode)) return access->order;
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   if (parts.front() == "mbarrier") return mbarrier_order(parts);
   if (parts.front() == "cp" && parts.size() > 3) {
     if (parts[2] == "mbarrier") return MemoryOrder::release;
@@ -113,13 +113,13 @@ MemoryOrder memory_order(std::string_view opcode) {
 }
 
 MemoryScope memory_scope(std::string_view opcode) {
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   if (std::ranges::find(parts, "cta") != parts.end()) return MemoryScope::block;
   return std::ranges::find(parts, "cluster") != parts.end() ? MemoryScope::cluster : MemoryScope::device;
 }
 
 bool is_volatile(std::string_view opcode) {
-  const std::vector<std::string_view> parts = split_opcode(opcode);
+  const std::vector<std::string_view> parts = ptx::split_opcode(opcode);
   return std::ranges::find(parts, "volatile") != parts.end();
 }
 

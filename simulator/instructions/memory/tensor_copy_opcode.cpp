@@ -45,7 +45,7 @@ bool parse_word(std::string_view word, bool reduces, TensorOpcode& opcode, std::
 }  // namespace
 
 std::optional<TensorOpcode> parse_tensor_copy(std::string_view opcode_text) {
-  const Words words = split_opcode(opcode_text);
+  const Words words = ptx::split_opcode(opcode_text);
   const bool reduces = words.size() > 4 && words[0] == "cp" && words[1] == "reduce" && words[2] == "async" &&
                        words[3] == "bulk" && words[4] == "tensor";
   const bool copies = words.size() > 3 && words[0] == "cp" && words[1] == "async" && words[2] == "bulk";

@@ -184,7 +184,7 @@ bool decode_copy_of_map(InstructionDecoder& decoder, const Words& words) {
 }  // namespace
 
 bool decode_tensor_map(InstructionDecoder& decoder) {
-  const Words words = split_opcode(decoder.instruction().opcode);
+  const Words words = ptx::split_opcode(decoder.instruction().opcode);
   if (words[0] != "tensormap" || words.size() < 3) return false;
   if (words[1] == "replace") return decode_replace(decoder, words);
   return words[1] == "cp_fenceproxy" && decode_copy_of_map(decoder, words);

@@ -83,7 +83,7 @@ bool writes_texels(std::string_view opcode) {
 
 std::optional<FetchOpcode> parse_fetch(std::string_view opcode) {
   if (!is_texture_fetch(opcode)) return std::nullopt;
-  const Words words = split_opcode(opcode);
+  const Words words = ptx::split_opcode(opcode);
   FetchOpcode fetch;
   std::size_t next = 1;
   if (words[0] == "tld4") {
@@ -117,7 +117,7 @@ std::optional<FetchOpcode> parse_fetch(std::string_view opcode) {
 
 std::optional<SurfaceOpcode> parse_surface_access(std::string_view opcode) {
   if (!begins_with_word(opcode, "suld") && !writes_texels(opcode)) return std::nullopt;
-  const Words words = split_opcode(opcode);
+  const Words words = ptx::split_opcode(opcode);
   const auto access = access_of(words);
   if (!access || words.size() < 5) return std::nullopt;
   SurfaceOpcode surface;

@@ -184,7 +184,7 @@ bool decode_type_query(InstructionDecoder& decoder, const std::vector<std::strin
 }  // namespace
 
 bool decode_texture_query(InstructionDecoder& decoder) {
-  const std::vector<std::string_view> words = split_opcode(decoder.instruction().opcode);
+  const std::vector<std::string_view> words = ptx::split_opcode(decoder.instruction().opcode);
   if (words[0] == "istypep") return decode_type_query(decoder, words);
   const bool of_surface = words[0] == "suq";
   if (!of_surface && words[0] != "txq") return false;

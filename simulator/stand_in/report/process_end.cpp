@@ -94,6 +94,8 @@ void write_report(Machine& machine, const std::string& signal) {
     static_cast<ProcessName&>(process) = this_process(settings);
     process.signal = signal;
     process.mutants = machine.take_mutants();
+    // Libraries on the host give the host results that no copy brings.
+    if (!process.library_calls.empty()) process.mutants.host_reads.clear();
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     process.seconds = seconds_of_process() - begin_seconds;

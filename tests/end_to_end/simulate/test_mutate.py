@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import REPOSITORY, assert_refused, run
+from conftest import REPOSITORY, assert_refused, run, start, wait_for
 from lucky_stages import PLAIN, write_ladder
 from two_orders import NVCC, needs_nvcc, needs_stand_in, not_sanitized
 
@@ -143,6 +145,39 @@ def test_a_record_is_gone_on_with(program: Path, tmp_path: Path) -> None:
     assert_refused(run("mutate", "--output", record, "--", program, "all"), "of another test")
     record.write_text("{}", encoding="utf-8")
     assert_refused(run("mutate", "--output", record, "--", program, "half"), "no record of mutants")
+
+
+def test_the_faults_have_the_same_names_everywhere() -> None:
+    schema = json.loads((REPOSITORY / "results/mutants.schema.json").read_text(encoding="utf-8"))
+    known = schema["$defs"]["mutant"]["properties"]["kind"]["enum"]
+    page = (REPOSITORY / "docs/use/mutate.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == set(known)
+    said = " ".join(run("mutate", "--help").stdout.split())
+    assert f"only these faults: {', '.join(known)}" in said, said
+
+
+def test_an_interrupt_keeps_what_is_known(program: Path, tmp_path: Path) -> None:
+    record = tmp_path / "mutants.json"
+    process = start("mutate", "--jobs", "1", "--output", record, "--", "bash", "-c", f"sleep 1; {program} all",
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for(record, process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    tried = [one["verdict"] for one in json.loads(record.read_text(encoding="utf-8"))["mutants"]]
+    assert "not tried" in tried and "rejected" in tried and "accepted" not in tried
+
+
+def test_a_stage_that_has_changed_is_tried_again(tmp_path: Path) -> None:
+    if NVCC is None:
+        pytest.skip("nvcc is not installed")
+    folder, record = write_ladder(tmp_path / "sums", {"plain": PLAIN}), tmp_path / "mutants.json"
+    words = ("mutate", folder, "--kinds", "zeros,last-block", "--output", record)
+    assert "already" not in run(*words).stdout
+    assert "2 of the verdicts were in" in run(*words).stdout
+    source = next(folder.glob("*.cu"))
+    source.write_text(source.read_text(encoding="utf-8").replace("float sum = 0;", "float sum = 0.0f;"), encoding="utf-8")
+    assert "already" not in run(*words).stdout
 
 
 def test_what_cannot_be_tested_is_one_line(program: Path) -> None:
