@@ -48,7 +48,7 @@ struct PossibleMutant {
 
 /// The change that a mutant has made, launch by launch, against its kernel on the same memory.
 struct MutantOutcome {
-  /// Of several, the later one says more.
+  /// In ascending order of how much they say.
   enum class Effect : std::uint8_t {
     none,       ///< the same results in every launch: in the usual order and, where order matters, in others
     finding,    ///< the same results, but a checker finds something that it does not find in the kernel
