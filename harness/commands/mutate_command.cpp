@@ -93,7 +93,7 @@ void add_mutate_options(CLI::App& mutate, MutateArguments& a) {
       ->check(number_between(0.001, 100'000));
   mutate
       .add_option("--timeout", a.timeout,
-                  "of a program: seconds after which a mutant has failed (default 20 times its own, at least 30)")
+                  "seconds after which a mutant has failed (default 20 times the test's own, at least 30)")
       ->check(number_between(0.1, 1e6));
   mutate.add_option("--jobs", a.jobs, "mutants at a time (default: one for each core)")->check(CLI::Range(1, 1024));
   mutate
@@ -117,6 +117,7 @@ MutantSettings settings_of(const MutateArguments& a) {
   settings.minutes = a.minutes;
   settings.jobs = a.jobs > 0 ? a.jobs : usable_cores();
   settings.orders = a.orders;
+  settings.timeout = a.timeout;
   return settings;
 }
 
@@ -128,6 +129,8 @@ int try_and_print(const MutateArguments& a, MutantRecord& record, const MutantSe
   const auto keep = [&] {
     if (!a.output.empty()) write_file_atomically(a.output, mutant_record_json(record));
   };
+  advise_on_interrupt(a.output.empty() ? "nothing is kept without --output FILE"
+                                       : fmt::format("the same command goes on with {}", printable(a.output)));
   try_mutants(record.mutants, settings, run, keep);
   keep();
   if (a.format == "json") {
@@ -142,7 +145,6 @@ int try_and_print(const MutateArguments& a, MutantRecord& record, const MutantSe
     }
     print_as({.format = a.format, .verbose = a.verbose}, report);
   }
-  if (interrupt_waits()) return kExitInterrupted;
   if (record.count(MutantVerdict::accepted) > 0) return kExitCasesFailed;
   return record.count(MutantVerdict::rejected) > 0 ? kExitOk : kExitInconclusive;
 }
@@ -194,13 +196,13 @@ int mutate_program(const MutateArguments& a, const std::vector<std::string>& wor
                       .version = fmt::format("{} {}", build::version, build::commit),
                       .mutants = selected_mutants("", possible, settings)};
   require_some(record, a, possible);
-  return try_and_print(a, record, settings, {}, [&](TriedMutant& one) { test.run(one, settings, a.timeout); });
+  return try_and_print(a, record, settings, {}, [&](TriedMutant& one) { test.run(one, settings); });
 }
 
 int mutate_ladder(MutateArguments& a) {
   for (const auto& [name, given] :
        {std::pair("--rejects", !a.rules.rejects.empty()), std::pair("--accepts", !a.rules.accepts.empty()),
-        std::pair("--timeout", a.timeout > 0), std::pair("--gpu", a.gpu != kUsualGpu)}) {
+        std::pair("--gpu", a.gpu != kUsualGpu)}) {
     if (given) throw UserError(fmt::format("{} is for a program: convladder mutate [options] -- ./program", name));
   }
   const MutantSettings settings = settings_of(a);

@@ -35,6 +35,7 @@ class LadderTest {
     std::size_t group = 0;
     std::size_t index = 0;
     std::string host_reads;  ///< without any mutant
+    double seconds = 0;      ///< the same, all launches listed
   };
   CheckSettings check_;
   std::deque<CheckedGroup> groups_;      ///< where they are made: data of a case stay in place

@@ -27,9 +27,6 @@ namespace {
 
 constexpr std::uint64_t kLargestReport = std::uint64_t{1} << 30;
 
-/// A mutant's run takes longer than the program's own: its launches run twice and more, and it may never end.
-constexpr double kLeastTimeout = 30;
-constexpr double kTimesOwn = 20;
 /// For the program as it is, which nobody has timed yet.
 constexpr double kFirstTimeout = 3600;
 
@@ -136,9 +133,8 @@ std::map<std::string, std::vector<simulated::PossibleMutant>> ProgramTest::run_a
   return possible;
 }
 
-void ProgramTest::run(TriedMutant& one, const MutantSettings& settings, double timeout_seconds) const {
-  const double timeout = timeout_seconds > 0 ? timeout_seconds : std::max(kLeastTimeout, kTimesOwn * seconds_);
-  const Run done = run(settings.wanted(one), timeout);
+void ProgramTest::run(TriedMutant& one, const MutantSettings& settings) const {
+  const Run done = run(settings.wanted(one), settings.timeout_for(seconds_));
   std::vector<simulated::MutantOutcome> outcomes;
   for (const simulated::MutantsSeen& seen : done.seen) outcomes.push_back(seen.outcome);
   one.outcome = combined(outcomes);

@@ -27,8 +27,8 @@ class ProgramTest {
   /// Runs the program as it is, twice: the mutants that its kernels could have. Throws UserError if it fails, or if it
   /// launches nothing.
   std::map<std::string, std::vector<simulated::PossibleMutant>> run_as_it_is();
-  /// Runs it with a mutant; `timeout_seconds` 0: as long as its own runs let expect.
-  void run(TriedMutant& one, const MutantSettings& settings, double timeout_seconds) const;
+  /// Runs it with a mutant.
+  void run(TriedMutant& one, const MutantSettings& settings) const;
 
   /// Whether its own runs have changed files in the current folder: several at a time would change each other's.
   bool writes_files() const { return writes_files_; }

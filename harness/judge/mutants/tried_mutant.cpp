@@ -13,7 +13,6 @@
 
 #include "devices/kernel_resources.hpp"
 #include "simulator/mutations/mutation.hpp"
-#include "support/interruption.hpp"
 #include "support/progress.hpp"
 
 namespace convladder {
@@ -101,7 +100,6 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
     if (one.verdict == MutantVerdict::not_tried) left.push_back(&one);
   }
   if (settings.most > 0 && left.size() > settings.most) left.resize(settings.most);
-  const WaitingInterrupts interrupts;
   Progress progress(nullptr, static_cast<int>(left.size()));
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
@@ -110,7 +108,7 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
     while (true) {
       const std::size_t index = next++;
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-      if (index >= left.size() || interrupt_waits()) return;
+      if (index >= left.size()) return;
       if (settings.minutes > 0 && passed.count() > settings.minutes * 60) return;
       TriedMutant one = *left[index];
       {
@@ -121,7 +119,6 @@ void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settin
       try {
         run(one);
         const std::scoped_lock lock(mutex);
-        if (interrupt_waits()) return;  // it may have ended by the same signal
         *left[index] = std::move(one);
         progress.finished();
         keep();

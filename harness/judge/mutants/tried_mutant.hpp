@@ -1,6 +1,7 @@
 // A test and its mutants: each of a kernel's mutants, whether the test accepts it, and what it changes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -61,9 +62,17 @@ struct MutantSettings {
   double minutes = 0;                          ///< time after which no further one begins; 0: no limit
   int jobs = 1;                                ///< at a time
   std::uint64_t orders = 20;                   ///< see MutantsWanted
+  double timeout = 0;                          ///< seconds after which a mutant has failed; 0: by the test's own
 
   simulated::MutantsWanted wanted(const TriedMutant& one) const {
     return {.kernel = one.kernel, .id = one.mutant.id, .orders = orders};
+  }
+  /// Seconds for a mutant of a test that takes `own_seconds` itself: a mutant's launches run twice and more, and it may
+  /// never end.
+  double timeout_for(double own_seconds) const {
+    constexpr double kLeast = 30;
+    constexpr double kTimesOwn = 20;
+    return timeout > 0 ? timeout : std::max(kLeast, kTimesOwn * own_seconds);
   }
 };
 
@@ -83,8 +92,8 @@ std::vector<TriedMutant> selected_mutants(const std::string& of,
 /// same.
 void order_fairly(std::vector<TriedMutant>& mutants);
 
-/// Tries those that are not tried yet, several at a time, until there is no time left or an interrupt came. `run` fills
-/// in verdict, by, outcome and seconds; `keep` is called after each, never by two threads at a time.
+/// Tries those that are not tried yet, several at a time, until there is no time left. `run` fills in verdict, by,
+/// outcome and seconds; `keep` is called after each, never by two threads at a time.
 void try_mutants(std::vector<TriedMutant>& mutants, const MutantSettings& settings,
                  const std::function<void(TriedMutant&)>& run, const std::function<void()>& keep);
 

@@ -118,6 +118,7 @@ OpenSession<CheckMessages> start_check(const PlannedCase& planned, const Workloa
   settings.checkers = check.checkers;
   settings.schedules = check.schedules;
   settings.mutants = check.mutants;
+  if (check.launch_seconds > 0) settings.launch_seconds = check.launch_seconds;
   settings.with_caches = false;
   settings.host_threads = check.host_threads;
   return start_session<CheckMessages>({.what = planned.id,

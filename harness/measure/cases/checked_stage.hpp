@@ -21,6 +21,7 @@ struct StageCheck {
   simulated::CheckerSet checkers;
   simulated::SchedulesWanted schedules{};  ///< orders of each launch besides the usual one
   simulated::MutantsWanted mutants{};      ///< which are listed, and which one runs
+  double launch_seconds = 0;               ///< after which a kernel is ended; 0: as for anybody
   int host_threads = 0;                    ///< that execute the blocks; 0: all cores
   std::optional<double> timeout_seconds =
       std::nullopt;  ///< none: a step takes as long as it may on the simulated device (estimate.hpp)

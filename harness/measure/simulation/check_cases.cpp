@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -83,6 +84,13 @@ void run_checked(CheckedCase& checked, const CheckSettings& settings,
   options.checkers = settings.checkers;
   options.schedules = settings.schedules;
   options.mutants = settings.mutants;
+  if (settings.launch_seconds > 0) {  // of all launches together, which are no more than a few
+    const auto begin = std::chrono::steady_clock::now();
+    options.limits.watch = [most = settings.launch_seconds, begin](const simulated::LaunchProgress& /*progress*/) {
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+      return passed.count() > most ? fmt::format("after {:.0f} s", most) : std::string();
+    };
+  }
   options.tensor_cores = settings.tensor_cores;
   options.host_threads = 1;
   options.with_caches = false;
@@ -111,9 +119,12 @@ void check_stage(CheckedCase& checked, const PlannedCase& planned, const Workloa
                  const CheckSettings& settings) {
   const ProblemSize& size = planned.work.shape;
   const double tolerance = size.problem->granted_tolerance(planned.variant.variant->tolerance(), size);
-  const CheckedStage stage(
-      planned, workload,
-      {.checkers = settings.checkers, .schedules = settings.schedules, .mutants = settings.mutants, .host_threads = 1});
+  const CheckedStage stage(planned, workload,
+                           {.checkers = settings.checkers,
+                            .schedules = settings.schedules,
+                            .mutants = settings.mutants,
+                            .launch_seconds = settings.launch_seconds,
+                            .host_threads = 1});
   try {
     const Check real = stage.solve(ProblemKind::real, tolerance);
     checked.largest_error = real.max_scaled_error;

@@ -34,8 +34,9 @@ struct CheckSettings {
   simulated::SchedulesWanted schedules{};
   simulated::TensorCores tensor_cores = simulated::TensorCores::rounding;
   simulated::MutantsWanted mutants{};
-  TextPattern ids;       ///< of the cases that are selected
-  bool dry_run = false;  ///< cases are named but not run
+  double launch_seconds = 0;  ///< after which a kernel is ended; 0: as for anybody
+  TextPattern ids;            ///< of the cases that are selected
+  bool dry_run = false;       ///< cases are named but not run
 };
 
 /// The cases of a group that the settings select, from every compiler's PTX; libraries, which have no PTX, are left

@@ -158,12 +158,12 @@ def test_the_faults_have_the_same_names_everywhere() -> None:
 
 def test_an_interrupt_keeps_what_is_known(program: Path, tmp_path: Path) -> None:
     record = tmp_path / "mutants.json"
-    process = start("mutate", "--jobs", "1", "--output", record, "--", "bash", "-c", f"sleep 1; {program} all",
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start("mutate", "--jobs", "1", "--output", record, "--", "bash", "-c", f"sleep 1; {program} all")
     wait_for(record, process)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert f"the same command goes on with {record}" in messages
     tried = [one["verdict"] for one in json.loads(record.read_text(encoding="utf-8"))["mutants"]]
     assert "not tried" in tried and "rejected" in tried and "accepted" not in tried
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_tested_is_one_line(program: Path) -> None:
     assert_refused(run("mutate", "--rejects", "PASSED", "--", program, "all"), "it prints: test PASSED")
     assert_refused(run("mutate", "--kinds", "zero", "--", program, "all"), "unknown fault 'zero'")
     assert_refused(run("mutate", "--variant", "naive", "--", program, "all"), "is for a ladder")
-    assert_refused(run("mutate", "--timeout", "3", "--problem", "softmax"), "--timeout is for a program")
+    assert_refused(run("mutate", "--rejects", "3", "--problem", "softmax"), "--rejects is for a program")
     assert_refused(run("mutate"), "what is to be tested")
     assert_refused(run("mutate", "--kernel", "nobody", "--", program, "all"), "--kernel matches none of the kernels", "scale")
     assert_refused(run("mutate", "no-such-ladder"), "no-such-ladder")
