@@ -1,5 +1,5 @@
 // `convladder check`: the CUDA variants of every problem on the simulated device under the checkers, from every
-// compiler's PTX.
+// compiler's PTX; or files of kernels, without running them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 
 #include "devices/ptx_images.hpp"
 #include "harness/commands/case_filter.hpp"
+#include "harness/commands/check_files.hpp"
 #include "harness/commands/check_selection.hpp"
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
@@ -35,7 +36,9 @@ namespace {
 
 /// The command line, not checked yet.
 struct CheckArguments {
+  std::vector<std::string> words;  ///< a ladder, or files of kernels
   CheckSelection selection;
+  CheckFileArguments files;
   std::string checkers = "all";
   simulated::SchedulesWanted schedules;
   std::string tensor_cores = simulated::kTensorCoreNames[0];
@@ -53,9 +56,12 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check my-ladder                          the CUDA stages of a folder of yours
   convladder check my-ladder --schedules 100          and whether other orders of warps and blocks give the same
   convladder check --format json --output findings.json
+  convladder check kernel.cu --block 128              kernels of a .cu or .ptx file, looked at without running them
 
-exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong -
-3 bad input: one line says what)";
+Of files it says which barriers some threads go past, what is out of bounds or not aligned, and what costs time for no use:
+uncoalesced accesses, bank conflicts, arrays in local memory, float64, occupancy. docs/use/check_files.md has the rules.
+exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong - 2 of files: no
+kernel could be looked at - 3 bad input: one line says what)";
 
 /// Shows the cases as they are checked, and counts.
 class Results {
@@ -135,7 +141,7 @@ class Results {
 };
 
 void add_check_options(CLI::App& check, CheckArguments& arguments) {
-  check.add_option("LADDER", arguments.selection.ladder, kLadderHelp);
+  check.add_option("LADDER", arguments.words, fmt::format("{}; or files of kernels, .cu and .ptx", kLadderHelp));
   add_check_selection(check, arguments.selection);
   check.add_option("--checkers", arguments.checkers, "memory,initialization,race,synchronization (default all)");
   add_schedule_options(check, arguments.schedules);
@@ -146,17 +152,47 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
           std::vector<std::string>(std::begin(simulated::kTensorCoreNames), std::end(simulated::kTensorCoreNames))));
   check.add_option("--case", arguments.case_filter, kCaseHelp);
   check.add_flag("--dry-run", arguments.dry_run, "only list the cases");
-  add_printed_options(check, arguments.printed, {"text", "json"});
+  add_check_file_options(check, arguments.files);
+  add_printed_options(check, arguments.printed, {"text", "json", "markdown"});
   add_verbose(check, arguments.printed.verbose);
 }
 
+/// The first option for ladders that is given, "--batch"; empty if none is.
+std::string ladder_option(const CheckArguments& a) {
+  const CheckSelection& s = a.selection;
+  for (const auto& [name, given] :
+       {std::pair("--problem", !s.problems.empty()), std::pair("--size", !s.sizes.empty()),
+        std::pair("--variant", !s.variants.empty()), std::pair("--network", !s.networks.empty()),
+        std::pair("--layer", !s.layers.empty()), std::pair("--shape", !s.shapes.empty()),
+        std::pair("--batch", !s.batches.empty()), std::pair("--checkers", a.checkers != "all"),
+        std::pair("--schedules", a.schedules.count > 0), std::pair("--case", !a.case_filter.empty()),
+        std::pair("--tensor-cores", a.tensor_cores != simulated::kTensorCoreNames[0]),
+        std::pair("--dry-run", a.dry_run)}) {
+    if (given) return name;
+  }
+  return "";
+}
+
 int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/) {
+  check_printed(arguments.printed);
+  if (std::ranges::any_of(arguments.words, is_kernel_file)) {
+    if (const std::string option = ladder_option(arguments); !option.empty()) {
+      throw UserError(fmt::format("{} is for ladders: files of kernels are not run", option));
+    }
+    return check_files(arguments.words, arguments.files, arguments.printed);
+  }
+  if (const std::string option = arguments.files.given(); !option.empty()) {
+    throw UserError(fmt::format("{} is for files of kernels, .cu and .ptx", option));
+  }
+  if (arguments.printed.format == "markdown") throw UserError("--format markdown is for files of kernels");
+  if (arguments.words.size() > 1)
+    throw UserError(fmt::format("{}: one ladder at a time", printable(arguments.words[1])));
+  if (!arguments.words.empty()) arguments.selection.ladder = arguments.words.front();
   const CheckSettings settings{.checkers = parse_checkers(arguments.checkers),
                                .schedules = arguments.schedules,
                                .tensor_cores = *simulated::find_tensor_cores(arguments.tensor_cores),
                                .ids = case_pattern(arguments.case_filter),
                                .dry_run = arguments.dry_run};
-  check_printed(arguments.printed);
   const std::vector<CaseGroup> groups = checked_groups(arguments.selection);
   const bool is_folder = groups.front().cases.front().variant.variant->compiled_stage() != nullptr;
   const std::string why =

@@ -11,6 +11,7 @@
 
 #include "devices/kernel_resources.hpp"
 #include "harness/commands/command.hpp"
+#include "harness/commands/kernel_file_options.hpp"
 #include "harness/commands/line_page.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
@@ -66,13 +67,9 @@ struct SimulateArguments {
   ProgramOptions program;
 };
 
-// "Technical Specifications per Compute Capability" in the CUDA C++ programming guide.
+// As kMostSharedBytes.
 constexpr std::array<int, 3> kGridLimits = {2147483647, 65535, 65535};
-constexpr std::array<int, 3> kBlockLimits = {1024, 1024, 64};
 constexpr std::array<int, 3> kClusterLimits = {16, 16, 16};
-constexpr unsigned kMostBlockThreads = 1024;
-constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
-constexpr int kMostSharedBytes = 227 * 1024;     // of a block, static ones included, on compute capability 9.0
 
 constexpr const char* kSimulateFooter =
     R"text(convladder simulate [options] -- ./program arguments
@@ -135,20 +132,8 @@ exit codes:
   3  bad input, or PTX that is not supported: one line says where and what
   5  nothing was found, but a value is not as expected)text";
 
-/// Parses "X[,Y[,Z]]".
-Dim3 parse_dim(const char* option, const std::string& text, const std::array<int, 3>& limits) {
-  const std::vector<std::string> parts = split(text, ',');
-  if (parts.empty() || parts.size() > 3) throw UserError(fmt::format("{} {}: expected X[,Y[,Z]]", option, text));
-  std::array<unsigned, 3> sizes = {1, 1, 1};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    sizes[i] = static_cast<unsigned>(parse_whole_number(fmt::format("{} {}", option, text), parts[i], 1, limits[i]));
-  }
-  return {sizes[0], sizes[1], sizes[2]};
-}
-
 ptx::Module load_module(const std::string& file, const CudaCompiler& compiler) {
-  if (!is_cuda_source(file)) return ptx::parse_module(read_file_text(file, kLargestPtx), file);
-  return ptx::parse_module(compile_to_ptx(file, compiler), file + " (PTX)");  // the lines of the PTX are not the file's
+  return parse_ptx_of(file, ptx_text(file, compiler));
 }
 
 /// A buffer or variable that is to be written to a file.
@@ -231,12 +216,7 @@ simulated::SimulatedDeviceOptions device_options(const SimulateArguments& given,
 KernelLaunch parse_launch(const SimulateArguments& given, const ptx::Module& module, const ptx::Kernel& kernel) {
   KernelLaunch launch;
   launch.grid = parse_dim("--grid", given.grid, kGridLimits);
-  launch.block = parse_dim("--block", given.block, kBlockLimits);
-  const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
-  if (threads > kMostBlockThreads) {
-    throw UserError(
-        fmt::format("--block {}: {} threads, a block has at most {}", given.block, threads, kMostBlockThreads));
-  }
+  launch.block = parse_block(given.block);
   if (const std::string problem = simulated::block_problem(kernel, launch.block); !problem.empty()) {
     throw UserError(fmt::format("--block {}: {}: {}", given.block, display_name(kernel.name), problem));
   }
@@ -274,9 +254,7 @@ void add_simulate_options(CLI::App& simulate, SimulateArguments& a) {
       ->allow_extra_args(false);
   simulate.add_option("--set", a.variables, "NAME=TYPE:CONTENT: what a __device__ or __constant__ variable holds")
       ->allow_extra_args(false);
-  simulate.add_option("--compiler", a.compiler.name,
-                      "of a .cu file: nvcc, clang, or the path of one (default: who is there)");
-  simulate.add_option("--compiler-flags", a.compiler.flags, "further flags for it, as in '-arch=sm_90 -DN=3'");
+  add_compiler_options(simulate, a.compiler);
   simulate.add_option("--save", a.saved, "NAME=FILE: writes a buffer or a variable to FILE.bin, .npy or .json")
       ->allow_extra_args(false);
   simulate

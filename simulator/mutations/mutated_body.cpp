@@ -9,6 +9,7 @@
 #include "simulator/mutations/mutation.hpp"
 #include "simulator/mutations/opcode_facts.hpp"
 #include "simulator/mutations/value_types.hpp"
+#include "simulator/ptx/opcode_parts.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -138,7 +139,7 @@ class Mutator {
         return move_address(instruction, load_facts(instruction)->address, load_facts(instruction)->bytes, edit);
       case MutationKind::store_index: {
         const auto address = static_cast<std::size_t>(store_facts(instruction)->address - instruction.operands.data());
-        return move_address(instruction, address, moved_bytes(instruction.opcode), edit);
+        return move_address(instruction, address, ptx::moved_bytes(ptx::split_opcode(instruction.opcode)), edit);
       }
       case MutationKind::wait_out:
         if (instruction.opcode.starts_with("mbarrier")) return end_wait(instruction, edit);

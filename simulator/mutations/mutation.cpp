@@ -10,6 +10,7 @@
 #include "simulator/mutations/loops.hpp"
 #include "simulator/mutations/opcode_facts.hpp"
 #include "simulator/ptx/linking.hpp"
+#include "simulator/ptx/opcode_parts.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -49,7 +50,7 @@ std::vector<MutationKind> kinds_of(const ptx::Kernel& body, int index) {
       kinds.push_back(MutationKind::scaled);
     }
     if (store->is_global && store->value != nullptr && store->address->index >= 0) {
-      if (moved_bytes(instruction.opcode) > 0) kinds.push_back(MutationKind::store_index);
+      if (ptx::moved_bytes(ptx::split_opcode(instruction.opcode)) > 0) kinds.push_back(MutationKind::store_index);
     }
   } else if (load_facts(instruction)) {
     kinds.push_back(MutationKind::load_index);

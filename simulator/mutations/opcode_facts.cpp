@@ -5,21 +5,20 @@
 #include <charconv>
 #include <string>
 
+#include "simulator/ptx/opcode_parts.hpp"
+
 namespace convladder::simulated {
 namespace {
 
+using ptx::has_part;
 using ptx::Operand;
 using ptx::OperandKind;
-
-bool has(const std::vector<std::string_view>& parts, std::string_view part) {
-  return std::ranges::find(parts, part) != parts.end();
-}
 
 /// Whether an access reaches global memory: by its space, or because it names none.
 bool is_global_or_generic(const std::vector<std::string_view>& parts) {
   constexpr std::array<std::string_view, 6> kOthers = {"shared", "local",       "param",
                                                        "const",  "shared::cta", "shared::cluster"};
-  if (has(parts, "global")) return true;
+  if (has_part(parts, "global")) return true;
   return std::ranges::none_of(parts, [&](std::string_view part) {
     return std::ranges::any_of(kOthers, [&](std::string_view other) { return part.starts_with(other); });
   });
@@ -31,33 +30,20 @@ bool is_private(const std::vector<std::string_view>& parts) {
 
 /// Whether a bulk copy goes to global memory: its first space is that of the destination.
 bool is_bulk_store(const std::vector<std::string_view>& parts) {
-  if (parts.size() < 4 || parts[0] != "cp" || !has(parts, "async") || !has(parts, "bulk")) return false;
+  if (parts.size() < 4 || parts[0] != "cp" || !has_part(parts, "async") || !has_part(parts, "bulk")) return false;
   const auto space =
       std::ranges::find_if(parts, [](std::string_view part) { return part == "global" || part.starts_with("shared"); });
-  return space != parts.end() && *space == "global" && !has(parts, "prefetch");
+  return space != parts.end() && *space == "global" && !has_part(parts, "prefetch");
 }
 
 }  // namespace
 
 std::optional<ptx::Type> result_type(const ptx::Instruction& instruction) {
   const std::vector<std::string_view> parts = ptx::split_opcode(instruction.opcode);
-  std::vector<ptx::Type> types;
-  for (const std::string_view part : parts) {
-    if (const auto type = ptx::type_of_suffix('.' + std::string(part))) types.push_back(*type);
-  }
+  const std::vector<ptx::Type> types = ptx::types_in(parts);
   if (types.empty()) return std::nullopt;
   const bool is_first = parts[0] == "cvt" || parts[0] == "mma" || parts[0] == "wmma" || parts[0] == "wgmma";
   return is_first ? types.front() : types.back();
-}
-
-int moved_bytes(std::string_view opcode) {
-  int elements = 1;
-  int bytes = 0;
-  for (const std::string_view part : ptx::split_opcode(opcode)) {
-    if (part == "v2" || part == "v4" || part == "v8") elements = part[1] - '0';
-    if (const auto type = ptx::type_of_suffix('.' + std::string(part))) bytes = type->bytes();
-  }
-  return elements * bytes;
 }
 
 std::optional<StoreFacts> store_facts(const ptx::Instruction& instruction) {
@@ -73,14 +59,15 @@ std::optional<StoreFacts> store_facts(const ptx::Instruction& instruction) {
   };
   if (is_private(parts)) return std::nullopt;
   const std::string_view first = parts[0];
-  if ((first == "st" && !has(parts, "bulk")) || first == "stmatrix" || (first == "wmma" && has(parts, "store"))) {
+  if ((first == "st" && !has_part(parts, "bulk")) || first == "stmatrix" ||
+      (first == "wmma" && has_part(parts, "store"))) {
     return facts(0, 1);
   }
-  if ((first == "red" && !has(parts, "async")) || first == "atom") {
+  if ((first == "red" && !has_part(parts, "async")) || first == "atom") {
     auto found = first == "red" ? facts(0, 1) : facts(1, 2);
     if (!found) return std::nullopt;
     found->is_atomic = true;
-    found->is_sum = has(parts, "add");
+    found->is_sum = has_part(parts, "add");
     return found;
   }
   if (is_bulk_store(parts)) {
@@ -101,9 +88,10 @@ std::optional<LoadFacts> load_facts(const ptx::Instruction& instruction) {
     return LoadFacts{index, bytes};
   };
   if ((parts[0] == "ld" || parts[0] == "ldu") && !is_private(parts) && is_global_or_generic(parts)) {
-    return at(1, moved_bytes(instruction.opcode));
+    return at(1, ptx::moved_bytes(parts));
   }
-  const bool copies = parts[0] == "cp" && has(parts, "async") && has(parts, "global") && !has(parts, "bulk");
+  const bool copies =
+      parts[0] == "cp" && has_part(parts, "async") && has_part(parts, "global") && !has_part(parts, "bulk");
   if (copies && instruction.operands.size() > 2 && instruction.operands[2].kind == OperandKind::immediate) {
     return at(1, static_cast<int>(instruction.operands[2].bits));
   }

@@ -31,9 +31,6 @@ struct LoadFacts {
 };
 std::optional<LoadFacts> load_facts(const ptx::Instruction& instruction);
 
-/// The bytes that a thread moves with a load or a store: "v4.f32" has 16; 0 where the opcode does not say.
-int moved_bytes(std::string_view opcode);
-
 /// Whether it has this register as its result, or among its results.
 bool writes(const ptx::Instruction& instruction, int reg);
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "simulator/ptx/dominators.hpp"
 #include "simulator/ptx/linking.hpp"
 
 namespace convladder::ptx {
@@ -61,79 +62,20 @@ std::vector<bool> leaders(const Kernel& kernel, const std::string& file) {
   return leader;
 }
 
-/// Immediate post-dominators by the iteration of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm",
-/// 2001) on the reversed graph, whose root is the kernel's end.
+/// The block that all ways from a block go through on their way to the end.
 class PostDominators {
  public:
   /// `successors` of each block; the number of blocks stands for the end.
-  explicit PostDominators(std::vector<std::vector<int>> successors)
-      : successors_(std::move(successors)), end_(static_cast<int>(successors_.size())) {
-    predecessors_.resize(successors_.size() + 1);
-    for (int block = 0; block < end_; ++block) {
-      for (const int successor : successors_[block]) predecessors_[successor].push_back(block);
-    }
-    number_postorder();
-    immediate_.assign(successors_.size() + 1, kUnknown);
-    immediate_[end_] = end_;
-    for (bool changed = true; changed;) {
-      changed = false;
-      // Reverse postorder of the reversed graph, without its root.
-      std::for_each(postorder_.rbegin(), postorder_.rend(), [&](int block) {
-        if (block != end_) changed = update(block) || changed;
-      });
-    }
+  explicit PostDominators(std::vector<std::vector<int>> successors) : end_(static_cast<int>(successors.size())) {
+    successors.emplace_back();
+    immediate_ = immediate_dominators(reversed(successors), end_);
   }
 
   /// A block from which the end cannot be reached (an endless loop) meets at the end.
-  int immediate(int block) const { return immediate_[block] == kUnknown ? end_ : immediate_[block]; }
+  int immediate(int block) const { return immediate_[block] == kNoDominator ? end_ : immediate_[block]; }
 
  private:
-  static constexpr int kUnknown = -1;
-
-  void number_postorder() {
-    number_.assign(successors_.size() + 1, kUnknown);
-    std::vector<bool> visited(successors_.size() + 1, false);
-    std::vector<std::pair<int, std::size_t>> stack{{end_, 0}};
-    visited[end_] = true;
-    while (!stack.empty()) {
-      auto& [block, next] = stack.back();
-      if (next < predecessors_[block].size()) {
-        const int predecessor = predecessors_[block][next++];
-        if (visited[predecessor]) continue;
-        visited[predecessor] = true;
-        stack.emplace_back(predecessor, 0);
-      } else {
-        number_[block] = static_cast<int>(postorder_.size());
-        postorder_.push_back(block);
-        stack.pop_back();
-      }
-    }
-  }
-
-  bool update(int block) {
-    int found = kUnknown;
-    for (const int successor : successors_[block]) {
-      if (immediate_[successor] == kUnknown) continue;
-      found = found == kUnknown ? successor : meet(found, successor);
-    }
-    if (found == immediate_[block]) return false;
-    immediate_[block] = found;
-    return true;
-  }
-
-  int meet(int a, int b) const {
-    while (a != b) {
-      while (number_[a] < number_[b]) a = immediate_[a];
-      while (number_[b] < number_[a]) b = immediate_[b];
-    }
-    return a;
-  }
-
-  std::vector<std::vector<int>> successors_;
   int end_;
-  std::vector<std::vector<int>> predecessors_;
-  std::vector<int> number_;
-  std::vector<int> postorder_;
   std::vector<int> immediate_;
 };
 

@@ -12,8 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "devices/ptxas_report.hpp"
 #include "ladders/compilers.hpp"
 #include "ladders/program_output.hpp"
+#include "simulator/ptx/parser.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/text.hpp"
@@ -119,6 +121,30 @@ std::string compile_to_ptx(const std::string& file, const CudaCompiler& compiler
   if (ended_well && output.text.find(".version") != std::string::npos) return std::move(output.text);
   const std::string why = ended_well ? "it made no PTX" : first_compiler_error(output.messages);
   throw UserError(fmt::format("{}: {}: {}", file, std::filesystem::path(found.program).filename().string(), why));
+}
+
+std::string ptx_text(const std::string& file, const CudaCompiler& compiler) {
+  constexpr std::uint64_t kLargestPtx = 64 << 20;  // bytes; what compilers make has a few
+  return is_cuda_source(file) ? compile_to_ptx(file, compiler) : read_file_text(file, kLargestPtx);
+}
+
+ptx::Module parse_ptx_of(const std::string& file, const std::string& text) {
+  return ptx::parse_module(text, is_cuda_source(file) ? file + " (PTX)" : file);  // lines of the PTX are not the file's
+}
+
+std::vector<KernelResources> ptxas_resources(const std::string& ptx, const std::string& architecture) {
+  const std::string nvcc = find_nvcc();
+  const std::filesystem::path ptxas = std::filesystem::path(nvcc).parent_path() / "ptxas";
+  if (nvcc.empty() || !is_program(ptxas.string())) return {};
+  const MemoryFile text(ptx);
+  const MemoryFile made("");
+  const ProgramOutput output =
+      run_program({ptxas.string(), "-v", "-arch", architecture, "-o", made.name(), text.name()});
+  try {
+    return output.succeeded() ? parse_ptxas_report(output.messages) : std::vector<KernelResources>();
+  } catch (const PtxasReportError&) {
+    return {};
+  }
 }
 
 }  // namespace convladder

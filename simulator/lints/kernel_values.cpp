@@ -1,0 +1,352 @@
+#include "simulator/lints/kernel_values.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "simulator/memory/warp_access.hpp"
+
+namespace convladder::simulated {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::OperandKind;
+
+/// Values settle after a few passes, one more for each loop in a loop. What has not settled then is not followed.
+constexpr int kMostPasses = 12;
+
+/// Whether the first operand of an instruction is read, although it is a register.
+bool has_no_result(std::string_view opcode) {
+  const bool is_barrier = opcode.starts_with("bar.") || opcode.starts_with("barrier.");
+  if (is_barrier) return opcode.find(".red") == std::string_view::npos;
+  return opcode.starts_with("brx.") || opcode.starts_with("nanosleep") || opcode.starts_with("stackrestore");
+}
+
+/// The registers to which an instruction assigns, in the order of its operands; -1 for one that is left out (`_`).
+std::vector<int> result_registers(const Instruction& instruction) {
+  std::vector<int> registers;
+  if (instruction.operands.empty() || has_no_result(instruction.opcode)) return registers;
+  const Operand& first = instruction.operands.front();
+  const auto add = [&registers](const Operand& operand) {
+    registers.push_back(operand.kind == OperandKind::register_ ? operand.index : -1);
+  };
+  if (first.kind == OperandKind::register_) add(first);
+  if (first.kind == OperandKind::vector || first.kind == OperandKind::pair) std::ranges::for_each(first.elements, add);
+  return registers;
+}
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> begins) {
+  return std::ranges::any_of(begins, [text](std::string_view begin) { return text.starts_with(begin); });
+}
+
+std::vector<bool> both(const std::vector<bool>& a, const std::vector<bool>& b) {
+  std::vector<bool> all(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) all[i] = a[i] && b[i];
+  return all;
+}
+
+ptx::LinkedKernel linked_or_alone(const ptx::Module& module, const ptx::Kernel& kernel) {
+  try {
+    return ptx::link(module, kernel);
+  } catch (const ptx::PtxError&) {
+    return {kernel, {}};  // functions that are not there cannot be looked at
+  }
+}
+
+}  // namespace
+
+KernelValues::KernelValues(const ptx::Module& module, const ptx::Kernel& kernel, const BlockShape& shape)
+    : module_(module),
+      linked_(linked_or_alone(module, kernel)),
+      flow_(linked_, kernel, module.file),
+      shape_(shape),
+      threads_(static_cast<std::size_t>(shape.threads.x) * shape.threads.y * shape.threads.z) {
+  find_definitions();
+  find_pointers();
+  const std::size_t blocks = flow_.blocks().size();
+  partings_.assign(blocks, Parting::none);
+  regions_.assign(blocks, {});
+  do {
+    propagate();
+    find_partings();
+  } while (mark_mixed());
+  find_active();
+}
+
+void KernelValues::find_definitions() {
+  const ptx::Kernel& body = kernel();
+  definitions_.resize(body.registers.size());
+  mixed_.resize(body.registers.size());
+  assigned_.resize(body.instructions.size());
+  for (int i = 0; i < static_cast<int>(body.instructions.size()); ++i) {
+    for (const int reg : result_registers(body.instructions[i])) {
+      if (reg >= 0 && (definitions_[reg].empty() || definitions_[reg].back() != i)) definitions_[reg].push_back(i);
+    }
+  }
+}
+
+void KernelValues::find_pointers() {
+  is_pointer_.assign(kernel().registers.size(), false);
+  std::vector<int> open;
+  const auto mark = [&](int reg) {
+    if (reg < 0 || is_pointer_[reg] || kernel().registers[reg].type.bits != 64) return;
+    is_pointer_[reg] = true;
+    open.push_back(reg);
+  };
+  for (const Instruction& instruction : kernel().instructions) {
+    const bool is_private = instruction.opcode.find(".param") != std::string::npos;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind == OperandKind::address && !is_private) mark(operand.index);
+    }
+  }
+  while (!open.empty()) {
+    const int reg = open.back();
+    open.pop_back();
+    for (const int index : definitions_[reg]) {
+      const Instruction& instruction = kernel().instructions[index];
+      if (!starts_with_any(instruction.opcode, {"add", "sub", "mov", "cvta", "selp"})) continue;
+      for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+        if (instruction.operands[i].kind == OperandKind::register_) mark(instruction.operands[i].index);
+      }
+    }
+  }
+}
+
+void KernelValues::propagate() {
+  const ptx::Kernel& body = kernel();
+  registers_.assign(body.registers.size(), {});
+  for (auto& values : assigned_) values.clear();
+  bool changed = true;
+  for (int pass = 0; changed; ++pass) {
+    changed = false;
+    for (int i = 0; i < static_cast<int>(body.instructions.size()); ++i) {
+      const std::vector<int> targets = result_registers(body.instructions[i]);
+      if (targets.empty()) continue;
+      assigned_[i] = results(i);
+      for (std::size_t t = 0; t < targets.size(); ++t) {
+        const int reg = targets[t];
+        if (reg < 0) continue;
+        ThreadValue value = definitions_[reg].size() == 1 ? assigned_[i][t] : joined(reg);
+        if (value == registers_[reg]) continue;
+        registers_[reg] = pass < kMostPasses ? std::move(value) : ThreadValue::varying();
+        changed = true;
+      }
+      if (pass > 2 * kMostPasses) return;
+    }
+  }
+}
+
+ThreadValue KernelValues::joined(int reg) const {
+  const Mixed& mixed = mixed_[reg];
+  const auto same_for_all = [](const PerThread& numbers) { return PerThread(numbers[0]); };
+  const auto without_first = [](const PerThread& numbers) {
+    return numbers.mapped([first = numbers[0]](std::int64_t number) { return number - first; });
+  };
+  ThreadValue joined;
+  Unknown meeting;
+  meeting.multiple = 0;
+  bool differs = false;
+  for (const int index : definitions_[reg]) {
+    const std::vector<int> targets = result_registers(kernel().instructions[index]);
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      if (targets[t] != reg || t >= assigned_[index].size()) continue;
+      const ThreadValue& value = assigned_[index][t];
+      if (!value.is_assigned()) continue;
+      if (value.is_varying()) return value;
+      // What all threads have alike of this value goes into the unknown number in which all its values meet.
+      const ThreadValue shared = [&] {
+        std::vector<ThreadValue::Term> terms;
+        for (const auto& term : value.terms()) terms.push_back({term.unknown, same_for_all(term.factor)});
+        return ThreadValue(same_for_all(value.known()), terms);
+      }();
+      meeting.multiple = std::gcd(meeting.multiple, shared.multiple(unknowns_));
+      const std::int64_t constant = shared.known()[0];
+      meeting.multiple = std::gcd(meeting.multiple, static_cast<std::uint64_t>(constant < 0 ? -constant : constant));
+      for (const auto& term : value.terms()) {
+        const Unknown& one = unknowns_[term.unknown];
+        meeting.scope = std::max(meeting.scope, one.scope);
+        meeting.loops.insert(meeting.loops.end(), one.loops.begin(), one.loops.end());
+      }
+      if (!joined.is_assigned()) {
+        joined = value;
+        continue;
+      }
+      if (value == joined) continue;
+      differs = true;
+      if (!value.minus(joined).is_alike_in_trips(unknowns_, Unknown::Scope::block)) {
+        const bool in_warps = value.is_alike_in_trips(unknowns_, Unknown::Scope::warp) &&
+                              joined.is_alike_in_trips(unknowns_, Unknown::Scope::warp);
+        if (!in_warps) return ThreadValue::varying();
+        meeting.scope = Unknown::Scope::warp;
+        meeting.multiple = 1;
+      }
+    }
+  }
+  if (!differs) return joined;
+  if (mixed.within_warps) return ThreadValue::varying();
+  if (mixed.between_warps) meeting.scope = Unknown::Scope::warp;
+  meeting.loops.insert(meeting.loops.end(), mixed.loops.begin(), mixed.loops.end());
+  const int index = unknown("register " + std::to_string(reg), meeting);
+  unknowns_.weaken(index, meeting);
+  if (meeting.scope == Unknown::Scope::warp && joined.is_alike_in_trips(unknowns_, Unknown::Scope::warp)) {
+    return ThreadValue::of_unknown(index);
+  }
+  std::vector<ThreadValue::Term> terms;
+  for (const auto& term : joined.terms()) {
+    if (!term.factor.is_same()) terms.push_back({term.unknown, without_first(term.factor)});
+  }
+  return ThreadValue(without_first(joined.known()), terms).plus(ThreadValue::of_unknown(index));
+}
+
+Parting KernelValues::parting_of(const ThreadValue& predicate) const {
+  if (!predicate.is_assigned() || predicate.is_alike(unknowns_, Unknown::Scope::block)) return Parting::none;
+  return predicate.is_alike(unknowns_, Unknown::Scope::warp) ? Parting::between_warps : Parting::within_warps;
+}
+
+Parting KernelValues::predicate_parting(const Instruction& instruction) const {
+  return instruction.predicate < 0 ? Parting::none : parting_of(registers_[instruction.predicate]);
+}
+
+void KernelValues::find_partings() {
+  for (int block = 0; block < flow_.end(); ++block) {
+    if (flow_.blocks()[block].successors.size() < 2) continue;
+    const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
+    Parting parting = predicate_parting(last);
+    if (last.opcode.starts_with("brx.")) parting = parting_of(read(last.operands.front()));
+    if (last.opcode.ends_with(".uni")) parting = std::min(parting, Parting::between_warps);
+    if (parting != Parting::none && regions_[block].empty()) regions_[block] = flow_.region(block);
+    partings_[block] = std::max(partings_[block], parting);
+  }
+}
+
+bool KernelValues::mark_mixed() {
+  bool changed = false;
+  const auto mark = [&](int reg, Parting parting, int left_loop) {
+    Mixed now = mixed_[reg];
+    if (parting == Parting::between_warps) now.between_warps = true;
+    if (parting == Parting::within_warps && left_loop < 0) now.within_warps = true;
+    if (parting == Parting::within_warps && left_loop >= 0 &&
+        std::ranges::find(now.loops, left_loop) == now.loops.end())
+      now.loops.push_back(left_loop);
+    changed = changed || now != mixed_[reg];
+    mixed_[reg] = now;
+  };
+  for (int branch = 0; branch < flow_.end(); ++branch) {
+    if (partings_[branch] == Parting::none) continue;
+    std::vector<std::vector<bool>> sides;
+    for (const int successor : flow_.blocks()[branch].successors) sides.push_back(flow_.side(branch, successor));
+    for (int reg = 0; reg < static_cast<int>(definitions_.size()); ++reg) {
+      const std::vector<int>& all = definitions_[reg];
+      if (all.size() < 2) continue;
+      for (const std::vector<bool>& side : sides) {
+        const auto is_here = [&](int definition) { return side[flow_.block_of(definition)]; };
+        const auto here = std::ranges::find_if(all, is_here);
+        if (here == all.end() || std::ranges::all_of(all, is_here)) continue;
+        mark(reg, partings_[branch], flow_.left_loop(branch, flow_.block_of(*here)));
+      }
+    }
+  }
+  for (int reg = 0; reg < static_cast<int>(definitions_.size()); ++reg) {
+    if (definitions_[reg].size() < 2) continue;
+    for (const int definition : definitions_[reg]) {
+      mark(reg, predicate_parting(kernel().instructions[definition]), -1);
+    }
+  }
+  return changed;
+}
+
+void KernelValues::find_active() {
+  const std::size_t blocks = flow_.blocks().size();
+  active_.assign(blocks, std::vector<bool>(threads_, false));
+  std::vector<int> open;
+  for (int block = 0; block < flow_.end(); ++block) {
+    if (block > 0 && !flow_.blocks()[block].begins_function) continue;
+    active_[block].assign(threads_, true);
+    open.push_back(block);
+  }
+  while (!open.empty()) {
+    const int block = open.back();
+    open.pop_back();
+    const ptx::BasicBlock& at = flow_.blocks()[block];
+    const Instruction& last = kernel().instructions[at.end - 1];
+    for (std::size_t way = 0; way < at.successors.size(); ++way) {
+      const int next = at.successors[way];
+      if (next == flow_.end()) continue;
+      std::vector<bool> passing = active_[block];
+      if (at.successors.size() == 2 && last.predicate >= 0 && registers_[last.predicate].is_known()) {
+        // The first successor is the branch's target; of a return that is conditional, the next instruction is it.
+        const bool is_taken = last.opcode.starts_with("bra") && way == 0;
+        const PerThread& numbers = registers_[last.predicate].known();
+        std::vector<bool> goes(threads_);
+        for (std::size_t thread = 0; thread < threads_; ++thread) {
+          goes[thread] = ((numbers[thread] != 0) != last.predicate_negated) == is_taken;
+        }
+        passing = both(passing, goes);
+      }
+      bool grows = false;
+      for (std::size_t thread = 0; thread < threads_; ++thread) {
+        if (!passing[thread] || active_[next][thread]) continue;
+        active_[next][thread] = true;
+        grows = true;
+      }
+      if (grows) open.push_back(next);
+    }
+  }
+}
+
+std::vector<bool> KernelValues::active(int index) const {
+  std::vector<bool> threads = active_[flow_.block_of(index)];
+  const Instruction& instruction = kernel().instructions[index];
+  if (instruction.predicate < 0 || !registers_[instruction.predicate].is_known()) return threads;
+  const PerThread& numbers = registers_[instruction.predicate].known();
+  for (std::size_t thread = 0; thread < threads_; ++thread) {
+    threads[thread] = threads[thread] && (numbers[thread] != 0) != instruction.predicate_negated;
+  }
+  return threads;
+}
+
+std::vector<int> KernelValues::parting_branches(int instruction) const {
+  std::vector<int> branches;
+  for (int block = 0; block < flow_.end(); ++block) {
+    if (partings_[block] != Parting::none && regions_[block][flow_.block_of(instruction)]) branches.push_back(block);
+  }
+  return branches;
+}
+
+bool KernelValues::is_known_branch(int block) const {
+  const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
+  return last.predicate >= 0 && registers_[last.predicate].is_known();
+}
+
+ThreadValue KernelValues::value(const Operand& operand, int instruction) const {
+  const ThreadValue value = read(operand);
+  if (!value.is_sum()) return value.is_assigned() ? value : ThreadValue::varying();
+  // Behind a loop that threads leave one by one, its counter is another number for each.
+  const int block = flow_.block_of(instruction);
+  for (const auto& term : value.terms()) {
+    for (const int loop : unknowns_[term.unknown].loops) {
+      if (!flow_.loops()[loop].has[block]) return ThreadValue::varying();
+    }
+  }
+  return value;
+}
+
+AccessAddress KernelValues::address(const Operand& operand, int instruction, ptx::Space space) const {
+  AccessAddress address{value(operand, instruction), space, {}};
+  if (!address.bytes.is_sum()) return address;
+  for (const auto& term : address.bytes.terms()) {
+    const std::string& name = unknowns_[term.unknown].name;
+    for (const auto& [before, of] :
+         {std::pair("shared:", ptx::Space::shared), std::pair("local:", ptx::Space::local)}) {
+      if (!name.starts_with(before) || name.find(" * ") != std::string::npos) continue;
+      address.variable = name.substr(std::string_view(before).size());
+      if (space == ptx::Space::generic) address.space = of;
+    }
+  }
+  if (address.space == ptx::Space::generic) address.space = ptx::Space::global;
+  return address;
+}
+
+}  // namespace convladder::simulated

@@ -1,0 +1,104 @@
+#include "simulator/lints/lint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace convladder::simulated {
+namespace {
+
+constexpr std::array<std::string_view, kLintKinds> kWords = {"barrier", "lanes",     "bounds",       "alignment",
+                                                             "sectors", "banks",     "local-memory", "float64",
+                                                             "spills",  "occupancy", "block-size"};
+
+BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
+  if (settings.block) return {*settings.block, true};
+  if (const auto& [x, y, z] = kernel.required_block; x > 0) {
+    return {{static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)}, true};
+  }
+  const auto reads = [&kernel](std::string_view name) {
+    return std::ranges::any_of(kernel.instructions, [name](const ptx::Instruction& instruction) {
+      return std::ranges::any_of(instruction.operands, [name](const ptx::Operand& operand) {
+        return operand.kind == ptx::OperandKind::special && operand.name == name;
+      });
+    });
+  };
+  if (reads("%tid.z")) return {{32, 4, 2}, false};
+  if (reads("%tid.y")) return {{32, 8, 1}, false};
+  return {};
+}
+
+}  // namespace
+
+std::string_view lint_word(LintKind kind) { return kWords[static_cast<std::size_t>(kind)]; }
+
+std::optional<LintKind> find_lint_kind(std::string_view word) {
+  const auto at = std::ranges::find(kWords, word);
+  if (at == kWords.end()) return std::nullopt;
+  return static_cast<LintKind>(at - kWords.begin());
+}
+
+void LintLog::add(int instruction, LintKind kind, Severity severity, std::string problem,
+                  std::optional<LintCost> cost) {
+  const ptx::Instruction& at = values_.kernel().instructions[static_cast<std::size_t>(instruction)];
+  Lint lint{.kind = kind, .severity = severity, .opcode = at.opcode, .ptx_line = at.position.line};
+  lint.places = places_of(values_.module(), at.source);
+  lint.loops = values_.flow().depth(values_.flow().block_of(instruction));
+  lint.problem = std::move(problem);
+  lint.cost = cost;
+  const auto known = std::ranges::find_if(lints_, [&](const Lint& one) {
+    const bool is_there = one.kind == lint.kind && one.severity == lint.severity && one.problem == lint.problem;
+    return is_there && !lint.places.empty() && one.places == lint.places;
+  });
+  if (known == lints_.end()) {
+    lints_.push_back(std::move(lint));
+  } else {
+    ++known->instructions;
+    known->loops = std::max(known->loops, lint.loops);
+  }
+}
+
+void LintLog::add_to_kernel(LintKind kind, Severity severity, std::string problem, std::optional<LintCost> cost) {
+  Lint lint{.kind = kind, .severity = severity, .ptx_line = values_.kernel().position.line};
+  lint.problem = std::move(problem);
+  lint.cost = cost;
+  lints_.push_back(std::move(lint));
+}
+
+std::vector<Lint> LintLog::take() {
+  std::ranges::stable_sort(lints_, {},
+                           [](const Lint& one) { return std::tuple(one.severity, one.opcode.empty(), one.ptx_line); });
+  return std::move(lints_);
+}
+
+std::string branch_text(const KernelValues& values, int block) {
+  const int last = values.flow().blocks()[static_cast<std::size_t>(block)].end - 1;
+  const ptx::Instruction& branch = values.kernel().instructions[static_cast<std::size_t>(last)];
+  const std::vector<SourcePlace> places = places_of(values.module(), branch.source);
+  return "the condition of " +
+         (places.empty() ? fmt::format("PTX line {}", branch.position.line) : place_text(places.front()));
+}
+
+LintedKernel lint(const ptx::Module& module, const ptx::Kernel& kernel, const LintSettings& settings) {
+  LintedKernel linted{.name = kernel.name, .shape = shape_for(kernel, settings)};
+  if (kernel.refusal) {
+    linted.not_looked_at = fmt::format("PTX line {}: {}", kernel.refusal->position.line, kernel.refusal->what);
+    return linted;
+  }
+  try {
+    const KernelValues values(module, kernel, linted.shape);
+    LintLog log(values);
+    find_barrier_lints(values, log);
+    find_access_lints(values, settings, log, linted);
+    find_resource_lints(values, settings, log);
+    linted.lints = log.take();
+  } catch (const ptx::PtxError& error) {
+    linted.not_looked_at = error.what();
+  }
+  return linted;
+}
+
+}  // namespace convladder::simulated
