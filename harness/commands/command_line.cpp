@@ -110,8 +110,9 @@ void refuse_value_as_ladder(const KnownCommand& command, const CommandLine& word
   const CLI::Option* const ladder = command.app->get_option_no_throw("LADDER");
   if (ladder == nullptr || ladder->count() == 0) return;
   const std::string word = ladder->results().front();
-  if (is_ladder_folder(word) || find_in_library(word) != nullptr || problem_named(word) != nullptr) return;
-  if (const CLI::Option* const list = list_before(command, words, word)) refuse_without_comma(*list, word);
+  const CLI::Option* const list = list_before(command, words, word);
+  if (list == nullptr || is_ladder_folder(word)) return;
+  if (find_in_library(word) == nullptr && problem_named(word) == nullptr) refuse_without_comma(*list, word);
 }
 
 /// Throws for the first word that the command cannot take.

@@ -238,9 +238,12 @@ class AccessLints {
   }
 
   static std::string apart_text(const PerThread& offsets, const std::vector<bool>& active) {
-    if (active.size() < 3 || !active[0] || !active[1] || !active[2]) return "";
     const std::int64_t apart = offsets[1] - offsets[0];
-    if (apart == 0 || offsets[2] - offsets[1] != apart) return "";
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      if (lane >= active.size() || !active[lane]) return "";
+      if (lane > 0 && offsets[lane] - offsets[lane - 1] != apart) return "";
+    }
+    if (apart == 0) return "";
     return fmt::format(": lanes are {} bytes apart", apart < 0 ? -apart : apart);
   }
 

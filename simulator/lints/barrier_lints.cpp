@@ -95,7 +95,8 @@ class BarrierLints {
   bool find_predicate(int index, const Meeting& meeting) {
     const Parting parting = values_.predicate_parting(at(index));
     if (!concerns(meeting, parting) || names_active_lanes_only(index, meeting)) return false;
-    add(index, meeting, parting, "its predicate", Severity::finding);
+    const bool is_of_place = values_.is_of_place(at(index).predicate);
+    add(index, meeting, parting, "its predicate", is_of_place ? Certainty::differs : Certainty::by_data);
     return true;
   }
 
@@ -121,7 +122,7 @@ class BarrierLints {
                std::ranges::any_of(successors, [&](int past) { return past != here && leads_past(past); });
       });
       if (!parts || names_active_lanes_only(index, meeting)) continue;
-      add(index, meeting, parting, branch_text(values_, branch), severity(branch, block));
+      add(index, meeting, parting, branch_text(values_, branch), certainty(branch, block));
       return;
     }
   }
@@ -162,28 +163,46 @@ class BarrierLints {
     return true;
   }
 
-  /// A loop that threads leave one by one may still have the same number of trips for all of them.
-  Severity severity(int branch, int block) const {
+  /// How sure it is that a condition differs between threads.
+  enum class Certainty : std::uint8_t {
+    differs,
+    by_data,  ///< by numbers from memory, of which nothing is known
+    by_trips  ///< by the trips of a loop, of which all threads may have the same number
+  };
+
+  Certainty certainty(int branch, int block) const {
     const Flow& flow = values_.flow();
-    if (values_.is_known_branch(branch)) return Severity::finding;
+    if (values_.is_known_branch(branch)) return Certainty::differs;
+    if (!values_.parts_by_place(branch)) return Certainty::by_data;
     // The branch may also be the one before the loop, by which threads go past all of its trips.
     const auto leaves = [&](int other) {
       return values_.parting(other) != Parting::none && flow.left_loop(other, block) >= 0 &&
              flow.blocks()[other].reconvergence == flow.blocks()[branch].reconvergence;
     };
     for (int other = 0; other < flow.end(); ++other) {
-      if (leaves(other)) return Severity::note;
+      if (leaves(other)) return Certainty::by_trips;
     }
-    return Severity::finding;
+    return Certainty::differs;
   }
 
-  void add(int index, const Meeting& meeting, Parting parting, const std::string& condition, Severity severity) {
+  std::string shape_text() const {
+    const Dim3 block = values_.shape().threads;
+    return fmt::format(", in blocks of {} x {} x {}", block.x, block.y, block.z);
+  }
+
+  void add(int index, const Meeting& meeting, Parting parting, const std::string& condition, Certainty certainty) {
     const bool in_warps = parting == Parting::within_warps;
     const std::string who = in_warps ? "threads of a warp" : "warps of a block";
-    log_.add(index, meeting.is_of_block ? LintKind::barrier : LintKind::lanes, severity,
-             severity == Severity::finding
-                 ? fmt::format("some {} go past it, since {} differs between them", who, condition)
-                 : fmt::format("some {} go past it, unless all leave the loop by {} together", who, condition));
+    // Which threads are a warp's is not known where only the number of a block's dimensions is.
+    const bool is_certain = certainty == Certainty::differs;
+    const bool rests_on_shape = !meeting.is_of_block && !values_.shape().is_given && values_.shape().threads.y > 1;
+    const std::string why = certainty == Certainty::differs ? fmt::format("since {} differs between them", condition)
+                            : certainty == Certainty::by_data
+                                ? fmt::format("unless {} is the same for all", condition)
+                                : fmt::format("unless all leave the loop together, by {}", condition);
+    log_.add(index, meeting.is_of_block ? LintKind::barrier : LintKind::lanes,
+             is_certain && !rests_on_shape ? Severity::finding : Severity::note,
+             fmt::format("some {} go past it, {}{}", who, why, is_certain && rests_on_shape ? shape_text() : ""));
   }
 
   const KernelValues& values_;

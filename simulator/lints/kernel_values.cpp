@@ -320,6 +320,25 @@ bool KernelValues::is_known_branch(int block) const {
   return last.predicate >= 0 && registers_[last.predicate].is_known();
 }
 
+bool KernelValues::parts_by_place(int block) const {
+  const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
+  return last.predicate >= 0 && is_of_place(last.predicate);
+}
+
+bool KernelValues::is_of_place(int predicate) const {
+  if (registers_[predicate].is_known()) return true;
+  if (definitions_[predicate].size() != 1) return false;
+  const Instruction& made = kernel().instructions[definitions_[predicate].front()];
+  if (made.opcode.starts_with("setp.") && made.operands.size() == 3) {
+    return read(made.operands[1]).is_sum() && read(made.operands[2]).is_sum();
+  }
+  if (!starts_with_any(made.opcode, {"and.pred", "or.pred", "not.pred"})) return false;
+  return std::all_of(made.operands.begin() + 1, made.operands.end(), [this](const Operand& operand) {
+    return parting_of(read(operand)) == Parting::none ||
+           (operand.kind == OperandKind::register_ && operand.index >= 0 && is_of_place(operand.index));
+  });
+}
+
 ThreadValue KernelValues::value(const Operand& operand, int instruction) const {
   const ThreadValue value = read(operand);
   if (!value.is_sum()) return value.is_assigned() ? value : ThreadValue::varying();

@@ -20,7 +20,7 @@ namespace convladder::simulated {
 /// The block of threads for which a kernel is looked at.
 struct BlockShape {
   Dim3 threads{256, 1, 1};
-  bool is_given = false;  ///< by the user or by the kernel; otherwise no conclusion rests on the number of threads
+  bool is_given = false;  ///< by the user or by the kernel; otherwise nothing is said of the last threads
 };
 
 /// Between which threads something differs.
@@ -59,8 +59,13 @@ class KernelValues {
   std::vector<bool> active(int instruction) const;
   /// The blocks whose branches part threads, and between which and their meeting points the instruction lies.
   std::vector<int> parting_branches(int instruction) const;
-  /// Whether a branch, or a predicate, is known for every thread.
+  /// Whether it is known of every thread where it goes behind a block.
   bool is_known_branch(int block) const;
+  /// Whether threads part behind a block by their places in the block, not by data: two of them differ, whatever the
+  /// kernel is called with or for nearly all that it can be called with.
+  bool parts_by_place(int block) const;
+  /// The same of a predicate's register.
+  bool is_of_place(int predicate) const;
 
  private:
   void find_definitions();

@@ -69,8 +69,10 @@ void LintLog::add_to_kernel(LintKind kind, Severity severity, std::string proble
 }
 
 std::vector<Lint> LintLog::take() {
-  std::ranges::stable_sort(lints_, {},
-                           [](const Lint& one) { return std::tuple(one.severity, one.opcode.empty(), one.ptx_line); });
+  std::ranges::stable_sort(lints_, {}, [](const Lint& one) {
+    const SourcePlace place = one.places.empty() ? SourcePlace{} : one.places.front();
+    return std::tuple(one.severity, one.opcode.empty(), place.file, place.line, one.ptx_line);
+  });
   return std::move(lints_);
 }
 

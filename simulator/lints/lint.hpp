@@ -65,7 +65,7 @@ struct LintSettings {
 struct LintedKernel {
   std::string name;  ///< as in the PTX
   BlockShape shape;
-  std::vector<Lint> lints{};     ///< findings first; then by the lines of the PTX
+  std::vector<Lint> lints{};     ///< findings first; then by the lines of the source
   std::uint64_t accesses = 0;    ///< instructions that access global or shared memory
   std::uint64_t understood = 0;  ///< of them: what addresses a warp's lanes have against each other is known
   std::string not_looked_at{};   ///< why nothing could be told; otherwise empty

@@ -85,9 +85,9 @@ ThreadValue KernelValues::special(const std::string& name) const {
   if (name == "%lanemask_eq") return of_each([](std::size_t t) { return cut(std::int64_t{1} << (t % kLanes), 32); });
   if (name == "%lanemask_lt") return of_each([](std::size_t t) { return (std::int64_t{1} << (t % kLanes)) - 1; });
   if (name == "%WARP_SZ" || name == "WARP_SZ") return {kLanes};
-  if (shape_.is_given && name == "%ntid.x") return {static_cast<std::int64_t>(block.x)};
-  if (shape_.is_given && name == "%ntid.y") return {static_cast<std::int64_t>(block.y)};
-  if (shape_.is_given && name == "%ntid.z") return {static_cast<std::int64_t>(block.z)};
+  if (name == "%ntid.x") return {static_cast<std::int64_t>(block.x)};
+  if (name == "%ntid.y") return {static_cast<std::int64_t>(block.y)};
+  if (name == "%ntid.z") return {static_cast<std::int64_t>(block.z)};
   if (name.starts_with("%lanemask") || name.starts_with("%clock") || name.starts_with("%globaltimer")) {
     return ThreadValue::varying();
   }
@@ -250,20 +250,27 @@ ThreadValue KernelValues::loaded(const Instruction& instruction, int index, cons
   if (has_part(parts, "local")) return ThreadValue::varying();
   const bool is_parameter = std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with("param"); });
   if (is_parameter) {
-    const auto parameter = std::ranges::find(kernel().parameters, place.name, &ptx::Symbol::name);
-    const bool is_plain = parameter != kernel().parameters.end() && place.index < 0 &&
+    const ThreadValue address = read(place);
+    if (!address.is_sum()) return address;
+    // The parameter's address may have come through a register. Parameters of functions are in no list of the kernel's.
+    const auto parameter = std::ranges::find_if(kernel().parameters, [&](const ptx::Symbol& one) {
+      return std::ranges::any_of(address.terms(), [&](const ThreadValue::Term& term) {
+        return unknowns_[term.unknown].name == "variable:" + one.name;
+      });
+    });
+    if (parameter == kernel().parameters.end()) return ThreadValue::varying();
+    const bool is_plain = address.terms().size() == 1 && address.known().is_same() &&
+                          address.terms().front().factor == PerThread(1) &&
                           instruction.operands.front().kind == OperandKind::register_;
-    if (!is_plain) {
-      const bool is_kernels = parameter != kernel().parameters.end();
-      return is_kernels ? collapsed(index, {read(place)}) : ThreadValue::varying();
-    }
+    if (!is_plain) return collapsed(index, {address});
     Unknown argument;
     argument.name = "parameter " + std::to_string(parameter - kernel().parameters.begin() + 1);
-    if (place.offset != 0) argument.name += " at byte " + std::to_string(place.offset);
+    const std::int64_t offset = address.known()[0];
+    if (offset != 0) argument.name += " at byte " + std::to_string(offset);
     // As what cudaMalloc gives is aligned.
     if (is_pointer_[instruction.operands.front().index]) argument.multiple = 256;
     return ThreadValue::of_unknown(
-        unknown("parameter " + place.name + ' ' + std::to_string(place.offset), std::move(argument)));
+        unknown("parameter " + parameter->name + ' ' + std::to_string(offset), std::move(argument)));
   }
   return collapsed(index, {read(place)});
 }

@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "devices/kernel_resources.hpp"
 #include "support/json_text.hpp"
 #include "support/printable.hpp"
+#include "support/short_names.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder {
@@ -42,8 +45,7 @@ std::string problem_cell(const Lint& lint) {
 }
 
 /// What there is to say of a kernel behind its name.
-std::string heading_of(const LintedKernel& kernel) {
-  const std::string name = printable(display_name(kernel.name));
+std::string heading_of(const LintedKernel& kernel, const std::string& name) {
   if (!kernel.not_looked_at.empty()) return name;
   return fmt::format("{}: blocks of {} threads{}, {} of {} accesses understood", name, block_text(kernel.shape.threads),
                      kernel.shape.is_given ? "" : " are taken (--block)", kernel.understood, kernel.accesses);
@@ -112,18 +114,24 @@ LintedFile lint_file(const std::string& file, const LintOptions& options) {
 Report lint_report(const std::vector<LintedFile>& files, bool verbose) {
   Report report;
   for (const LintedFile& file : files) {
+    std::set<std::string> names;
+    for (const LintedKernel& kernel : file.kernels) names.insert(display_name(kernel.name));
+    const std::map<std::string, std::string> shown = short_names(names);
     const auto findings = static_cast<std::size_t>(file.count(Severity::finding));
     const auto costs = static_cast<std::size_t>(file.count(Severity::note));
     report.section().paragraph(fmt::format("{}: {} looked at, {}, {}", printable(file.file),
                                            plural(file.kernels.size(), "kernel"), plural(findings, "finding"),
                                            plural(costs, "note")));
     for (const LintedKernel& kernel : file.kernels) {
+      const std::string full = display_name(kernel.name);
+      const auto shorter = shown.find(full);
+      const std::string name = printable(shorter == shown.end() ? full : shorter->second);
       if (!kernel.not_looked_at.empty()) {
-        report.section(heading_of(kernel)).paragraph("not looked at: " + printable(kernel.not_looked_at));
+        report.section(heading_of(kernel, name)).paragraph("not looked at: " + printable(kernel.not_looked_at));
         continue;
       }
       if (kernel.lints.empty() && !verbose) continue;
-      ReportSection& section = report.section(heading_of(kernel));
+      ReportSection& section = report.section(heading_of(kernel, name));
       std::vector<std::vector<std::string>> rows;
       for (const Lint& lint : kernel.lints) {
         rows.push_back({place_cell(lint), lint.severity == Severity::finding ? "FINDING" : "note",
