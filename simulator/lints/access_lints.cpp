@@ -127,7 +127,7 @@ class AccessLints {
     if (!address.bytes.is_sum()) return;
     const std::vector<bool> active = values_.active(index);
     if (std::ranges::find(active, true) == active.end()) return;
-    look_at_alignment(index, access, address, active);
+    if (look_at_alignment(index, access, address, active)) return;  // it is not executed
     look_at_bounds(index, access, address, active);
     const std::optional<ThreadValue::Term> stride = unknown_stride(address.bytes);
     const bool has_other_strides = std::ranges::count_if(address.bytes.terms(), [](const auto& term) {
@@ -274,11 +274,12 @@ class AccessLints {
              of_request);
   }
 
-  void look_at_alignment(int index, const Access& access, const AccessAddress& address,
+  /// Whether it is a fault.
+  bool look_at_alignment(int index, const Access& access, const AccessAddress& address,
                          const std::vector<bool>& active) {
     const auto size = static_cast<std::uint64_t>(access.bytes);
     const std::uint64_t known = std::gcd(size, address.bytes.multiple(values_.unknowns()));
-    if (address.bytes.terms().empty() || known <= 1) return;
+    if (address.bytes.terms().empty() || known <= 1) return false;
     for (std::size_t thread = 0; thread < active.size(); ++thread) {
       const std::int64_t offset = address.bytes.known()[thread];
       const auto beyond = static_cast<std::uint64_t>(offset) & (known - 1);
@@ -291,13 +292,14 @@ class AccessLints {
       log_.add(index, LintKind::alignment, Severity::finding,
                fmt::format("{} bytes at an address {} beyond a multiple of {}{}: a fault{}", access.bytes, beyond,
                            known, who, is_pointer ? ", where the pointer is as cudaMalloc gives it" : ""));
-      return;
+      return true;
     }
     if (!address.variable.empty() && known < size) {
       log_.add(index, LintKind::alignment, Severity::note,
                fmt::format("{} bytes in '{}', which is aligned to {} only: a fault wherever that is not enough",
                            access.bytes, variable_text(address.variable), known));
     }
+    return false;
   }
 
   std::string thread_text(std::size_t thread) const {

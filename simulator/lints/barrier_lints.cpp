@@ -93,9 +93,9 @@ class BarrierLints {
   }
 
   bool find_predicate(int index, const Meeting& meeting) {
-    const Parting parting = values_.predicate_parting(at(index));
+    const Parting parting = values_.predicate_parting(index);
     if (!concerns(meeting, parting) || names_active_lanes_only(index, meeting)) return false;
-    const bool is_of_place = values_.is_of_place(at(index).predicate);
+    const bool is_of_place = values_.is_of_place(at(index).predicate, index);
     add(index, meeting, parting, "its predicate", is_of_place ? Certainty::differs : Certainty::by_data);
     return true;
   }
@@ -150,7 +150,7 @@ class BarrierLints {
 
   bool every_condition_is_known(int index) const {
     const Instruction& instruction = at(index);
-    if (instruction.predicate >= 0 && values_.predicate_parting(instruction) != Parting::none) return false;
+    if (instruction.predicate >= 0 && values_.predicate_parting(index) != Parting::none) return false;
     return std::ranges::all_of(values_.parting_branches(index), [&](int branch) {
       return values_.is_known_branch(branch) || values_.parting(branch) != Parting::within_warps;
     });
@@ -174,9 +174,16 @@ class BarrierLints {
     const Flow& flow = values_.flow();
     if (values_.is_known_branch(branch)) return Certainty::differs;
     if (!values_.parts_by_place(branch)) return Certainty::by_data;
-    // The branch may also be the one before the loop, by which threads go past all of its trips.
+    // The branch may also be one before the loop, by which threads go past its trips, or past those that were unrolled.
+    const auto line_of = [&](int of) -> const ptx::SourceLocation& { return at(flow.blocks()[of].end - 1).source; };
+    const auto is_of_the_same_line = [&](int other) {
+      return line_of(branch).line > 0 && line_of(other).line == line_of(branch).line &&
+             line_of(other).file == line_of(branch).file;
+    };
     const auto leaves = [&](int other) {
-      return values_.parting(other) != Parting::none && flow.left_loop(other, block) >= 0 &&
+      if (values_.parting(other) == Parting::none) return false;
+      if (flow.left_loop(other, other) >= 0 && is_of_the_same_line(other)) return true;
+      return flow.left_loop(other, block) >= 0 &&
              flow.blocks()[other].reconvergence == flow.blocks()[branch].reconvergence;
     };
     for (int other = 0; other < flow.end(); ++other) {

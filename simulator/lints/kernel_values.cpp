@@ -1,6 +1,7 @@
 #include "simulator/lints/kernel_values.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,7 @@ KernelValues::KernelValues(const ptx::Module& module, const ptx::Kernel& kernel,
       shape_(shape),
       threads_(static_cast<std::size_t>(shape.threads.x) * shape.threads.y * shape.threads.z) {
   find_definitions();
+  find_reads();
   find_pointers();
   const std::size_t blocks = flow_.blocks().size();
   partings_.assign(blocks, Parting::none);
@@ -78,11 +80,82 @@ KernelValues::KernelValues(const ptx::Module& module, const ptx::Kernel& kernel,
 void KernelValues::find_definitions() {
   const ptx::Kernel& body = kernel();
   definitions_.resize(body.registers.size());
-  mixed_.resize(body.registers.size());
   assigned_.resize(body.instructions.size());
   for (int i = 0; i < static_cast<int>(body.instructions.size()); ++i) {
     for (const int reg : result_registers(body.instructions[i])) {
       if (reg >= 0 && (definitions_[reg].empty() || definitions_[reg].back() != i)) definitions_[reg].push_back(i);
+    }
+  }
+}
+
+void KernelValues::find_reads() {
+  const ptx::Kernel& body = kernel();
+  reads_.resize(body.instructions.size());
+  meetings_of_.resize(body.instructions.size());
+  // The assignments that may hold where a block begins, by register.
+  std::vector<std::map<int, std::vector<int>>> at_begin(flow_.blocks().size());
+  for (int reg = 0; reg < static_cast<int>(definitions_.size()); ++reg) {
+    if (definitions_[reg].size() < 2) continue;
+    std::vector<bool> ends_all(flow_.blocks().size(), false);  // blocks behind which no earlier assignment holds
+    for (const int definition : definitions_[reg]) {
+      if (body.instructions[definition].predicate < 0) ends_all[flow_.block_of(definition)] = true;
+    }
+    for (std::size_t i = 0; i < definitions_[reg].size(); ++i) {
+      const int definition = definitions_[reg][i];
+      const int block = flow_.block_of(definition);
+      // A later assignment in the same block takes its place.
+      bool is_over = false;
+      for (std::size_t later = i + 1; later < definitions_[reg].size(); ++later) {
+        const int other = definitions_[reg][later];
+        is_over = is_over || (flow_.block_of(other) == block && body.instructions[other].predicate < 0);
+      }
+      if (is_over) continue;
+      std::vector<int> open = flow_.blocks()[block].successors;
+      while (!open.empty()) {
+        const int next = open.back();
+        open.pop_back();
+        if (next == flow_.end()) continue;
+        std::vector<int>& known = at_begin[next][reg];
+        if (!known.empty() && known.back() == definition) continue;
+        known.push_back(definition);
+        if (!ends_all[next]) {
+          open.insert(open.end(), flow_.blocks()[next].successors.begin(), flow_.blocks()[next].successors.end());
+        }
+      }
+    }
+  }
+  std::map<std::pair<int, std::vector<int>>, int> known;
+  const auto meeting_of = [&](int reg, const std::vector<int>& definitions) {
+    if (definitions.empty()) return -1;
+    const auto [at, is_new] = known.try_emplace({reg, definitions}, static_cast<int>(meetings_.size()));
+    if (is_new) {
+      for (const int definition : definitions) meetings_of_[definition].push_back(at->second);
+      meetings_.push_back({.reg = reg, .definitions = definitions});
+    }
+    return at->second;
+  };
+  for (int block = 0; block < flow_.end(); ++block) {
+    std::map<int, std::vector<int>> holds = at_begin[block];
+    for (int i = flow_.blocks()[block].first; i < flow_.blocks()[block].end; ++i) {
+      const Instruction& instruction = body.instructions[i];
+      const auto note = [&](int reg) {
+        if (reg < 0 || definitions_[reg].size() < 2) return;
+        const auto is_it = [reg](const auto& one) { return one.first == reg; };
+        if (std::ranges::none_of(reads_[i], is_it)) reads_[i].emplace_back(reg, meeting_of(reg, holds[reg]));
+      };
+      const auto note_operand = [&](const auto& self, const Operand& operand) -> void {
+        if (operand.kind == OperandKind::register_ || operand.kind == OperandKind::address) note(operand.index);
+        for (const Operand& element : operand.elements) self(self, element);
+      };
+      for (const Operand& operand : instruction.operands) note_operand(note_operand, operand);
+      note(instruction.predicate);
+      for (const int reg : result_registers(instruction)) {
+        if (reg < 0 || definitions_[reg].size() < 2) continue;
+        if (instruction.predicate < 0) holds[reg].clear();
+        if (std::ranges::find(holds[reg], i) == holds[reg].end()) {
+          holds[reg].insert(std::ranges::upper_bound(holds[reg], i), i);
+        }
+      }
     }
   }
 }
@@ -116,30 +189,28 @@ void KernelValues::find_pointers() {
 
 void KernelValues::propagate() {
   const ptx::Kernel& body = kernel();
-  registers_.assign(body.registers.size(), {});
-  for (auto& values : assigned_) values.clear();
+  for (std::size_t i = 0; i < assigned_.size(); ++i) {
+    assigned_[i].assign(result_registers(body.instructions[i]).size(), {});
+  }
+  for (Meeting& meeting : meetings_) meeting.value = {};
   bool changed = true;
-  for (int pass = 0; changed; ++pass) {
+  for (int pass = 0; changed && pass <= 2 * kMostPasses; ++pass) {
     changed = false;
     for (int i = 0; i < static_cast<int>(body.instructions.size()); ++i) {
-      const std::vector<int> targets = result_registers(body.instructions[i]);
-      if (targets.empty()) continue;
-      assigned_[i] = results(i);
-      for (std::size_t t = 0; t < targets.size(); ++t) {
-        const int reg = targets[t];
-        if (reg < 0) continue;
-        ThreadValue value = definitions_[reg].size() == 1 ? assigned_[i][t] : joined(reg);
-        if (value == registers_[reg]) continue;
-        registers_[reg] = pass < kMostPasses ? std::move(value) : ThreadValue::varying();
-        changed = true;
-      }
-      if (pass > 2 * kMostPasses) return;
+      if (assigned_[i].empty()) continue;
+      std::vector<ThreadValue> values = results(i);
+      values.resize(assigned_[i].size());
+      if (values == assigned_[i]) continue;
+      if (pass >= kMostPasses) std::ranges::fill(values, ThreadValue::varying());
+      changed = changed || values != assigned_[i];
+      assigned_[i] = std::move(values);
+      for (const int meeting : meetings_of_[i]) meetings_[meeting].value = joined(meeting);
     }
   }
 }
 
-ThreadValue KernelValues::joined(int reg) const {
-  const Mixed& mixed = mixed_[reg];
+ThreadValue KernelValues::joined(int number) const {
+  const Meeting& mixed = meetings_[number];
   const auto same_for_all = [](const PerThread& numbers) { return PerThread(numbers[0]); };
   const auto without_first = [](const PerThread& numbers) {
     return numbers.mapped([first = numbers[0]](std::int64_t number) { return number - first; });
@@ -148,10 +219,10 @@ ThreadValue KernelValues::joined(int reg) const {
   Unknown meeting;
   meeting.multiple = 0;
   bool differs = false;
-  for (const int index : definitions_[reg]) {
+  for (const int index : mixed.definitions) {
     const std::vector<int> targets = result_registers(kernel().instructions[index]);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-      if (targets[t] != reg || t >= assigned_[index].size()) continue;
+      if (targets[t] != mixed.reg) continue;
       const ThreadValue& value = assigned_[index][t];
       if (!value.is_assigned()) continue;
       if (value.is_varying()) return value;
@@ -188,7 +259,7 @@ ThreadValue KernelValues::joined(int reg) const {
   if (mixed.within_warps) return ThreadValue::varying();
   if (mixed.between_warps) meeting.scope = Unknown::Scope::warp;
   meeting.loops.insert(meeting.loops.end(), mixed.loops.begin(), mixed.loops.end());
-  const int index = unknown("register " + std::to_string(reg), meeting);
+  const int index = unknown("meeting " + std::to_string(number), meeting);
   unknowns_.weaken(index, meeting);
   if (meeting.scope == Unknown::Scope::warp && joined.is_alike_in_trips(unknowns_, Unknown::Scope::warp)) {
     return ThreadValue::of_unknown(index);
@@ -205,16 +276,29 @@ Parting KernelValues::parting_of(const ThreadValue& predicate) const {
   return predicate.is_alike(unknowns_, Unknown::Scope::warp) ? Parting::between_warps : Parting::within_warps;
 }
 
-Parting KernelValues::predicate_parting(const Instruction& instruction) const {
-  return instruction.predicate < 0 ? Parting::none : parting_of(registers_[instruction.predicate]);
+Parting KernelValues::predicate_parting(int index) const {
+  const int predicate = kernel().instructions[index].predicate;
+  return predicate < 0 ? Parting::none : parting_of(register_value(predicate, index));
+}
+
+ThreadValue KernelValues::register_value(int reg, int index) const {
+  const std::vector<int>& all = definitions_[reg];
+  if (all.empty()) return ThreadValue::varying();  // one that nothing assigns to
+  if (all.size() > 1) {
+    const auto read = std::ranges::find(reads_[index], reg, &std::pair<int, int>::first);
+    return read == reads_[index].end() || read->second < 0 ? ThreadValue::varying() : meetings_[read->second].value;
+  }
+  const std::vector<int> targets = result_registers(kernel().instructions[all.front()]);
+  return assigned_[all.front()][static_cast<std::size_t>(std::ranges::find(targets, reg) - targets.begin())];
 }
 
 void KernelValues::find_partings() {
   for (int block = 0; block < flow_.end(); ++block) {
     if (flow_.blocks()[block].successors.size() < 2) continue;
-    const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
-    Parting parting = predicate_parting(last);
-    if (last.opcode.starts_with("brx.")) parting = parting_of(read(last.operands.front()));
+    const int end = flow_.blocks()[block].end - 1;
+    const Instruction& last = kernel().instructions[end];
+    Parting parting = predicate_parting(end);
+    if (last.opcode.starts_with("brx.")) parting = parting_of(read(last.operands.front(), end));
     if (last.opcode.ends_with(".uni")) parting = std::min(parting, Parting::between_warps);
     if (parting != Parting::none && regions_[block].empty()) regions_[block] = flow_.region(block);
     partings_[block] = std::max(partings_[block], parting);
@@ -223,36 +307,34 @@ void KernelValues::find_partings() {
 
 bool KernelValues::mark_mixed() {
   bool changed = false;
-  const auto mark = [&](int reg, Parting parting, int left_loop) {
-    Mixed now = mixed_[reg];
-    if (parting == Parting::between_warps) now.between_warps = true;
-    if (parting == Parting::within_warps && left_loop < 0) now.within_warps = true;
-    if (parting == Parting::within_warps && left_loop >= 0 &&
-        std::ranges::find(now.loops, left_loop) == now.loops.end())
-      now.loops.push_back(left_loop);
-    changed = changed || now != mixed_[reg];
-    mixed_[reg] = now;
+  const auto mark = [&](Meeting& meeting, Parting parting, int left_loop) {
+    const auto raise = [&changed](bool& flag) {
+      changed = changed || !flag;
+      flag = true;
+    };
+    if (parting == Parting::between_warps) raise(meeting.between_warps);
+    if (parting != Parting::within_warps) return;
+    if (left_loop < 0) raise(meeting.within_warps);
+    if (left_loop >= 0 && std::ranges::find(meeting.loops, left_loop) == meeting.loops.end()) {
+      meeting.loops.push_back(left_loop);
+      changed = true;
+    }
   };
   for (int branch = 0; branch < flow_.end(); ++branch) {
     if (partings_[branch] == Parting::none) continue;
-    std::vector<std::vector<bool>> sides;
-    for (const int successor : flow_.blocks()[branch].successors) sides.push_back(flow_.side(branch, successor));
-    for (int reg = 0; reg < static_cast<int>(definitions_.size()); ++reg) {
-      const std::vector<int>& all = definitions_[reg];
-      if (all.size() < 2) continue;
-      for (const std::vector<bool>& side : sides) {
-        const auto is_here = [&](int definition) { return side[flow_.block_of(definition)]; };
-        const auto here = std::ranges::find_if(all, is_here);
-        if (here == all.end() || std::ranges::all_of(all, is_here)) continue;
-        mark(reg, partings_[branch], flow_.left_loop(branch, flow_.block_of(*here)));
+    for (const int successor : flow_.blocks()[branch].successors) {
+      const std::vector<bool> side = flow_.side(branch, successor);
+      const auto is_here = [&](int definition) -> bool { return side[flow_.block_of(definition)]; };
+      for (Meeting& meeting : meetings_) {
+        const auto here = std::ranges::find_if(meeting.definitions, is_here);
+        if (here == meeting.definitions.end() || std::ranges::all_of(meeting.definitions, is_here)) continue;
+        mark(meeting, partings_[branch], flow_.left_loop(branch, flow_.block_of(*here)));
       }
     }
   }
-  for (int reg = 0; reg < static_cast<int>(definitions_.size()); ++reg) {
-    if (definitions_[reg].size() < 2) continue;
-    for (const int definition : definitions_[reg]) {
-      mark(reg, predicate_parting(kernel().instructions[definition]), -1);
-    }
+  for (Meeting& meeting : meetings_) {
+    if (meeting.definitions.size() < 2) continue;
+    for (const int definition : meeting.definitions) mark(meeting, predicate_parting(definition), -1);
   }
   return changed;
 }
@@ -271,14 +353,16 @@ void KernelValues::find_active() {
     open.pop_back();
     const ptx::BasicBlock& at = flow_.blocks()[block];
     const Instruction& last = kernel().instructions[at.end - 1];
+    const ThreadValue predicate =
+        last.predicate < 0 ? ThreadValue::varying() : register_value(last.predicate, at.end - 1);
     for (std::size_t way = 0; way < at.successors.size(); ++way) {
       const int next = at.successors[way];
       if (next == flow_.end()) continue;
       std::vector<bool> passing = active_[block];
-      if (at.successors.size() == 2 && last.predicate >= 0 && registers_[last.predicate].is_known()) {
+      if (at.successors.size() == 2 && predicate.is_known()) {
         // The first successor is the branch's target; of a return that is conditional, the next instruction is it.
         const bool is_taken = last.opcode.starts_with("bra") && way == 0;
-        const PerThread& numbers = registers_[last.predicate].known();
+        const PerThread& numbers = predicate.known();
         std::vector<bool> goes(threads_);
         for (std::size_t thread = 0; thread < threads_; ++thread) {
           goes[thread] = ((numbers[thread] != 0) != last.predicate_negated) == is_taken;
@@ -299,8 +383,10 @@ void KernelValues::find_active() {
 std::vector<bool> KernelValues::active(int index) const {
   std::vector<bool> threads = active_[flow_.block_of(index)];
   const Instruction& instruction = kernel().instructions[index];
-  if (instruction.predicate < 0 || !registers_[instruction.predicate].is_known()) return threads;
-  const PerThread& numbers = registers_[instruction.predicate].known();
+  if (instruction.predicate < 0) return threads;
+  const ThreadValue predicate = register_value(instruction.predicate, index);
+  if (!predicate.is_known()) return threads;
+  const PerThread& numbers = predicate.known();
   for (std::size_t thread = 0; thread < threads_; ++thread) {
     threads[thread] = threads[thread] && (numbers[thread] != 0) != instruction.predicate_negated;
   }
@@ -316,31 +402,34 @@ std::vector<int> KernelValues::parting_branches(int instruction) const {
 }
 
 bool KernelValues::is_known_branch(int block) const {
-  const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
-  return last.predicate >= 0 && registers_[last.predicate].is_known();
+  const int last = flow_.blocks()[block].end - 1;
+  const int predicate = kernel().instructions[last].predicate;
+  return predicate >= 0 && register_value(predicate, last).is_known();
 }
 
 bool KernelValues::parts_by_place(int block) const {
-  const Instruction& last = kernel().instructions[flow_.blocks()[block].end - 1];
-  return last.predicate >= 0 && is_of_place(last.predicate);
+  const int last = flow_.blocks()[block].end - 1;
+  const int predicate = kernel().instructions[last].predicate;
+  return predicate >= 0 && is_of_place(predicate, last);
 }
 
-bool KernelValues::is_of_place(int predicate) const {
-  if (registers_[predicate].is_known()) return true;
+bool KernelValues::is_of_place(int predicate, int index) const {
+  if (register_value(predicate, index).is_known()) return true;
   if (definitions_[predicate].size() != 1) return false;
-  const Instruction& made = kernel().instructions[definitions_[predicate].front()];
+  const int maker = definitions_[predicate].front();
+  const Instruction& made = kernel().instructions[maker];
   if (made.opcode.starts_with("setp.") && made.operands.size() == 3) {
-    return read(made.operands[1]).is_sum() && read(made.operands[2]).is_sum();
+    return read(made.operands[1], maker).is_sum() && read(made.operands[2], maker).is_sum();
   }
   if (!starts_with_any(made.opcode, {"and.pred", "or.pred", "not.pred"})) return false;
-  return std::all_of(made.operands.begin() + 1, made.operands.end(), [this](const Operand& operand) {
-    return parting_of(read(operand)) == Parting::none ||
-           (operand.kind == OperandKind::register_ && operand.index >= 0 && is_of_place(operand.index));
+  return std::all_of(made.operands.begin() + 1, made.operands.end(), [this, maker](const Operand& operand) {
+    return parting_of(read(operand, maker)) == Parting::none ||
+           (operand.kind == OperandKind::register_ && operand.index >= 0 && is_of_place(operand.index, maker));
   });
 }
 
 ThreadValue KernelValues::value(const Operand& operand, int instruction) const {
-  const ThreadValue value = read(operand);
+  const ThreadValue value = read(operand, instruction);
   if (!value.is_sum()) return value.is_assigned() ? value : ThreadValue::varying();
   // Behind a loop that threads leave one by one, its counter is another number for each.
   const int block = flow_.block_of(instruction);

@@ -1,13 +1,14 @@
 // The values of a kernel's registers in the threads of a block, as far as they follow from its instructions, and the
 // branches behind which threads part.
 //
-// A register has one value for the whole kernel: compilers assign each once, or where ways meet. A loop's counter is an
-// unknown number that all threads in the same trip have alike.
+// Where several assignments of a register meet, its value is what they have in common and an unknown number: a loop's
+// counter is one that all threads in the same trip have alike.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/device.hpp"
@@ -54,7 +55,7 @@ class KernelValues {
   /// How threads part at the end of a block.
   Parting parting(int block) const { return partings_[static_cast<std::size_t>(block)]; }
   /// How the predicate of an instruction parts threads.
-  Parting predicate_parting(const ptx::Instruction& instruction) const;
+  Parting predicate_parting(int instruction) const;
   /// The threads that may execute the instruction, by what is known of the conditions before it.
   std::vector<bool> active(int instruction) const;
   /// The blocks whose branches part threads, and between which and their meeting points the instruction lies.
@@ -64,18 +65,21 @@ class KernelValues {
   /// Whether threads part behind a block by their places in the block, not by data: two of them differ, whatever the
   /// kernel is called with or for nearly all that it can be called with.
   bool parts_by_place(int block) const;
-  /// The same of a predicate's register.
-  bool is_of_place(int predicate) const;
+  /// The same of the predicate's register that an instruction reads.
+  bool is_of_place(int predicate, int instruction) const;
 
  private:
   void find_definitions();
+  void find_reads();
   void find_pointers();
   void propagate();
   void find_partings();
   bool mark_mixed();
   void find_active();
 
-  ThreadValue read(const ptx::Operand& operand) const;
+  /// The value of an operand, or of a register, that the instruction reads.
+  ThreadValue read(const ptx::Operand& operand, int index) const;
+  ThreadValue register_value(int reg, int index) const;
   ThreadValue special(const std::string& name) const;
   ThreadValue symbol_value(const std::string& name) const;
   int unknown(const std::string& key, Unknown what) const { return unknowns_.find_or_add(key, std::move(what)); }
@@ -87,7 +91,7 @@ class KernelValues {
                        const std::vector<std::string_view>& parts) const;
   ThreadValue loaded(const ptx::Instruction& instruction, int index, const std::vector<std::string_view>& parts) const;
   ThreadValue collapsed(int index, const std::vector<ThreadValue>& from, std::uint64_t multiple = 1) const;
-  ThreadValue joined(int reg) const;
+  ThreadValue joined(int meeting) const;
   Parting parting_of(const ThreadValue& predicate) const;
 
   const ptx::Module& module_;
@@ -97,21 +101,27 @@ class KernelValues {
   std::size_t threads_;
   mutable Unknowns unknowns_;
 
-  /// How the way that leads to an assignment of a register differs between threads, if it has several.
-  struct Mixed {
+  /// Assignments of one register of which an instruction reads one, by the way that led to it.
+  struct Meeting {
+    int reg = 0;
+    std::vector<int> definitions;  ///< instructions, ascending
+    ThreadValue value{};
+    // How the ways to them differ between threads.
     bool within_warps = false;
     bool between_warps = false;
-    std::vector<int> loops;  ///< that threads leave after different numbers of trips
-    bool operator==(const Mixed&) const = default;
+    std::vector<int> loops{};  ///< that threads leave after different numbers of trips
   };
   std::vector<std::vector<int>> definitions_;  // of each register: instructions
-  std::vector<Mixed> mixed_;                   // of each register
-  std::vector<bool> is_pointer_;               // of each register: it becomes an address of global memory
-  std::vector<ThreadValue> registers_;
-  std::vector<std::vector<ThreadValue>> assigned_;  // of each instruction with a register that has several
-  std::vector<Parting> partings_;                   // of each block
-  std::vector<std::vector<bool>> regions_;          // of each block that parts threads
-  std::vector<std::vector<bool>> active_;           // of each block: threads; empty: all
+
+  std::vector<bool> is_pointer_;  // of each register: it becomes an address of global memory
+  std::vector<Meeting> meetings_;
+  std::vector<std::vector<int>> meetings_of_;            // of each instruction: those that its result is part of
+  std::vector<std::vector<std::pair<int, int>>> reads_;  // of each instruction: registers with several assignments, and
+                                                         // the meeting of those that it may read; -1 if there is none
+  std::vector<std::vector<ThreadValue>> assigned_;       // of each instruction: its results
+  std::vector<Parting> partings_;                        // of each block
+  std::vector<std::vector<bool>> regions_;               // of each block that parts threads
+  std::vector<std::vector<bool>> active_;                // of each block: threads; empty: all
 };
 
 }  // namespace convladder::simulated

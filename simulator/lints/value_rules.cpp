@@ -112,15 +112,14 @@ ThreadValue KernelValues::symbol_value(const std::string& name) const {
   return ThreadValue::of_unknown(unknown("symbol " + name, address));
 }
 
-ThreadValue KernelValues::read(const Operand& operand) const {
+ThreadValue KernelValues::read(const Operand& operand, int index) const {
   switch (operand.kind) {
     case OperandKind::register_: {
-      const ThreadValue& value = registers_[operand.index];
+      const ThreadValue value = register_value(operand.index, index);
       if (operand.negated && value.is_known()) {
         return {value.known().mapped([](std::int64_t number) { return static_cast<std::int64_t>(number == 0); })};
       }
-      // One that nothing assigns to, as a function's parameter.
-      return definitions_[operand.index].empty() ? ThreadValue::varying() : value;
+      return value;
     }
     case OperandKind::immediate:
       if (operand.number != ptx::NumberKind::integer) return {static_cast<std::int64_t>(operand.bits)};
@@ -129,7 +128,7 @@ ThreadValue KernelValues::read(const Operand& operand) const {
       return symbol_value(operand.name).plus({operand.offset});
     case OperandKind::address: {
       ThreadValue base{operand.offset};
-      if (operand.index >= 0) base = registers_[operand.index].plus(base);
+      if (operand.index >= 0) base = register_value(operand.index, index).plus(base);
       if (operand.index < 0 && !operand.name.empty()) base = symbol_value(operand.name).plus(base);
       return base;
     }
@@ -139,9 +138,9 @@ ThreadValue KernelValues::read(const Operand& operand) const {
       return ThreadValue::of_unknown(unknown("function " + operand.name, {}));
     case OperandKind::vector: {
       if (operand.elements.empty()) return ThreadValue::varying();
-      const ThreadValue low = read(operand.elements.front());
+      const ThreadValue low = read(operand.elements.front(), index);
       for (std::size_t i = 1; i < operand.elements.size(); ++i) {
-        const ThreadValue high = read(operand.elements[i]);
+        const ThreadValue high = read(operand.elements[i], index);
         if (!high.is_assigned()) return high;
         if (!(high == ThreadValue(0))) return ThreadValue::varying();
       }
@@ -224,10 +223,10 @@ ThreadValue KernelValues::result(const Instruction& instruction, int index) cons
     return has_part(parts, "test_wait") || has_part(parts, "try_wait") ? collapsed(index, {}) : ThreadValue::varying();
   }
   if (name == "shfl") {
-    const ThreadValue value = read(instruction.operands.at(1));
+    const ThreadValue value = read(instruction.operands.at(1), index);
     if (!value.is_assigned() || value.is_alike_in_trips(unknowns_, Unknown::Scope::warp)) return value;
-    const ThreadValue lane = read(instruction.operands.at(2));
-    const ThreadValue width = read(instruction.operands.at(3));
+    const ThreadValue lane = read(instruction.operands.at(2), index);
+    const ThreadValue width = read(instruction.operands.at(3), index);
     const bool is_broadcast = has_part(parts, "idx") && lane.is_constant() && width.is_constant() &&
                               width.known()[0] == 31 && lane.known()[0] >= 0 && lane.known()[0] < kLanes;
     if (!is_broadcast) return ThreadValue::varying();
@@ -250,7 +249,7 @@ ThreadValue KernelValues::loaded(const Instruction& instruction, int index, cons
   if (has_part(parts, "local")) return ThreadValue::varying();
   const bool is_parameter = std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with("param"); });
   if (is_parameter) {
-    const ThreadValue address = read(place);
+    const ThreadValue address = read(place, index);
     if (!address.is_sum()) return address;
     // The parameter's address may have come through a register. Parameters of functions are in no list of the kernel's.
     const auto parameter = std::ranges::find_if(kernel().parameters, [&](const ptx::Symbol& one) {
@@ -272,13 +271,14 @@ ThreadValue KernelValues::loaded(const Instruction& instruction, int index, cons
     return ThreadValue::of_unknown(
         unknown("parameter " + parameter->name + ' ' + std::to_string(offset), std::move(argument)));
   }
-  return collapsed(index, {read(place)});
+  return collapsed(index, {read(place, index)});
 }
 
 ThreadValue KernelValues::compared(const Instruction& instruction, int index, const Parts& parts) const {
   const std::vector<ptx::Type> types = ptx::types_in(parts);
   std::vector<ThreadValue> operands;
-  for (std::size_t i = 1; i < instruction.operands.size(); ++i) operands.push_back(read(instruction.operands[i]));
+  for (std::size_t i = 1; i < instruction.operands.size(); ++i)
+    operands.push_back(read(instruction.operands[i], index));
   const bool is_of_whole_numbers =
       !types.empty() && is_whole(types.back()) && operands.size() == 2 && parts[0] == "setp";
   if (!is_of_whole_numbers) return collapsed(index, operands);
@@ -330,7 +330,7 @@ ThreadValue KernelValues::compared(const Instruction& instruction, int index, co
 ThreadValue KernelValues::integer_result(const Instruction& instruction, int index, const Parts& parts) const {
   const std::string_view name = parts[0];
   std::vector<ThreadValue> from;
-  for (std::size_t i = 1; i < instruction.operands.size(); ++i) from.push_back(read(instruction.operands[i]));
+  for (std::size_t i = 1; i < instruction.operands.size(); ++i) from.push_back(read(instruction.operands[i], index));
   for (const ThreadValue& value : from) {
     if (!value.is_assigned()) return {};
   }
