@@ -135,10 +135,10 @@ class AccessLints {
                                    }) > (stride ? 1 : 0);
     if (has_other_strides || (stride && address.space == ptx::Space::shared)) return;
     ++kernel_.understood;
-    const PerThread offsets = stride
-                                  ? PerThread::combined(address.bytes.known(), stride->factor,
-                                                        [](std::int64_t a, std::int64_t by) { return a + by * kFar; })
-                                  : address.bytes.known();
+    const PerThread offsets =
+        stride ? PerThread::combined(address.bytes.known(), stride->factor,
+                                     [](std::int64_t a, std::int64_t by) { return sum_of(a, product_of(by, kFar)); })
+               : address.bytes.known();
     if (address.space == ptx::Space::shared) {
       look_at_banks(index, access, offsets, active);
     } else {
@@ -167,7 +167,7 @@ class AccessLints {
       for (std::size_t lane = 0; lane < kLanes && first + lane < active.size(); ++lane) {
         if (!active[first + lane]) continue;
         mask |= LaneMask{1} << lane;
-        addresses[lane] = static_cast<std::uint64_t>(kBase + offsets[first + lane]);
+        addresses[lane] = static_cast<std::uint64_t>(sum_of(kBase, offsets[first + lane]));
       }
       if (mask == 0) continue;
       fill_inactive(addresses, mask);
@@ -216,7 +216,7 @@ class AccessLints {
     const auto each_byte = [&](const PerThread& offsets, int bytes, const auto& function) {
       for (std::size_t thread = 0; thread < std::min<std::size_t>(active.size(), kLanes); ++thread) {
         if (!active[thread]) continue;
-        for (int byte = 0; byte < bytes; ++byte) function(offsets[thread] + byte);
+        for (int byte = 0; byte < bytes; ++byte) function(sum_of(offsets[thread], byte));
       }
     };
     each_byte(address.bytes.known(), access.bytes, [&](std::int64_t at) { touched.insert(at >> kSectorShift); });
@@ -233,18 +233,18 @@ class AccessLints {
   std::string stride_text(const ThreadValue::Term& stride) const {
     const std::string& name = values_.unknowns()[stride.unknown].name;
     const std::string what = name.empty() ? "a number that is not known" : name;
-    const std::int64_t factor = stride.factor[1] - stride.factor[0];
+    const std::int64_t factor = difference_of(stride.factor[1], stride.factor[0]);
     return factor == 0 || factor == 1 ? what : fmt::format("{} * {}", factor, what);
   }
 
   static std::string apart_text(const PerThread& offsets, const std::vector<bool>& active) {
-    const std::int64_t apart = offsets[1] - offsets[0];
+    const std::int64_t apart = difference_of(offsets[1], offsets[0]);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       if (lane >= active.size() || !active[lane]) return "";
-      if (lane > 0 && offsets[lane] - offsets[lane - 1] != apart) return "";
+      if (lane > 0 && difference_of(offsets[lane], offsets[lane - 1]) != apart) return "";
     }
     if (apart == 0) return "";
-    return fmt::format(": lanes are {} bytes apart", apart < 0 ? -apart : apart);
+    return fmt::format(": lanes are {} bytes apart", magnitude_of(apart));
   }
 
   void look_at_banks(int index, const Access& access, const PerThread& offsets, const std::vector<bool>& active) {
@@ -316,7 +316,7 @@ class AccessLints {
     if (variable == nullptr) return;
     const std::uint64_t bytes = variable->bytes > 0 ? variable->bytes : settings_.dynamic_bytes.value_or(0);
     if (variable->bytes == 0 && !settings_.dynamic_bytes) return;
-    // Of threads that a condition may keep away nothing is said.
+    // Nothing is said of threads that a condition may keep away.
     const Instruction& instruction = values_.kernel().instructions[static_cast<std::size_t>(index)];
     const bool may_be_kept_away =
         (instruction.predicate >= 0 && !values_.value(predicate_of(instruction), index).is_known()) ||
@@ -326,8 +326,8 @@ class AccessLints {
     for (std::size_t thread = 0; thread < active.size(); ++thread) {
       if (!active[thread]) continue;
       const std::int64_t first = address.bytes.known()[thread];
-      const std::int64_t end = first + access.bytes;
-      if (first >= 0 && static_cast<std::uint64_t>(end) <= bytes) continue;
+      const std::int64_t end = sum_of(first, access.bytes);
+      if (first >= 0 && end > first && static_cast<std::uint64_t>(end) <= bytes) continue;
       log_.add(index, LintKind::bounds, Severity::finding,
                fmt::format("bytes {} to {} of '{}', which has {}{}: thread {}", first, end - 1,
                            variable_text(address.variable), bytes, variable->bytes > 0 ? "" : " by the launch",

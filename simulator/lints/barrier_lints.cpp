@@ -31,7 +31,7 @@ std::optional<Meeting> meeting_of(const Instruction& instruction) {
   const std::string_view first = parts[0];
   Meeting meeting;
   if (first == "bar" || first == "barrier") {
-    if (has_part(parts, "warp")) {
+    if (has_part(parts, "warp") && !instruction.operands.empty()) {
       meeting.is_of_warp = true;
       meeting.mask = &instruction.operands.at(0);
       meeting.name = "bar.warp.sync";
@@ -46,6 +46,7 @@ std::optional<Meeting> meeting_of(const Instruction& instruction) {
     if (has_part(parts, "arrive")) return std::nullopt;  // waits for nobody, and always counts threads
     const bool is_reduction = has_part(parts, "red");
     const std::size_t number = is_reduction ? 1 : 0;
+    if (instruction.operands.size() <= number) return std::nullopt;
     meeting.is_of_block = true;
     meeting.is_of_warp = first == "bar" || has_part(parts, "aligned");
     // A reduction has a predicate behind the number and the count.

@@ -48,6 +48,24 @@ std::vector<bool> both(const std::vector<bool>& a, const std::vector<bool>& b) {
   return all;
 }
 
+/// The operands without which an instruction is none, as far as they are read here.
+std::size_t least_operands(std::string_view opcode) {
+  if (opcode.starts_with("shfl.")) return 4;
+  if (starts_with_any(opcode, {"setp.", "set.", "atom.", "cp.async.c"})) return 3;
+  if (starts_with_any(opcode, {"ld.", "ldu.", "st.", "red.", "barrier.cta.red", "bar.red", "bar.cta.red"})) return 2;
+  const bool is_of_all = opcode.starts_with("barrier.cluster.");
+  const bool waits = starts_with_any(opcode, {"bar.", "barrier.", "vote.", "match.", "redux."});
+  return waits && !is_of_all ? 1 : 0;
+}
+
+/// Throws PtxError for an instruction with too few operands.
+void require_operands(const ptx::Kernel& kernel, const std::string& file) {
+  for (const Instruction& instruction : kernel.instructions) {
+    if (instruction.operands.size() >= least_operands(instruction.opcode)) continue;
+    throw ptx::PtxError(file, instruction.position, "'" + instruction.opcode + "' has too few operands");
+  }
+}
+
 ptx::LinkedKernel linked_or_alone(const ptx::Module& module, const ptx::Kernel& kernel) {
   try {
     return ptx::link(module, kernel);
@@ -64,6 +82,7 @@ KernelValues::KernelValues(const ptx::Module& module, const ptx::Kernel& kernel,
       flow_(linked_, kernel, module.file),
       shape_(shape),
       threads_(static_cast<std::size_t>(shape.threads.x) * shape.threads.y * shape.threads.z) {
+  require_operands(linked_.kernel, module.file);
   find_definitions();
   find_reads();
   find_pointers();
@@ -213,7 +232,7 @@ ThreadValue KernelValues::joined(int number) const {
   const Meeting& mixed = meetings_[number];
   const auto same_for_all = [](const PerThread& numbers) { return PerThread(numbers[0]); };
   const auto without_first = [](const PerThread& numbers) {
-    return numbers.mapped([first = numbers[0]](std::int64_t number) { return number - first; });
+    return numbers.mapped([first = numbers[0]](std::int64_t number) { return difference_of(number, first); });
   };
   ThreadValue joined;
   Unknown meeting;
@@ -226,7 +245,7 @@ ThreadValue KernelValues::joined(int number) const {
       const ThreadValue& value = assigned_[index][t];
       if (!value.is_assigned()) continue;
       if (value.is_varying()) return value;
-      // What all threads have alike of this value goes into the unknown number in which all its values meet.
+      // The part of this value that all threads have alike goes into the unknown number in which all its values meet.
       const ThreadValue shared = [&] {
         std::vector<ThreadValue::Term> terms;
         for (const auto& term : value.terms()) terms.push_back({term.unknown, same_for_all(term.factor)});
@@ -234,7 +253,7 @@ ThreadValue KernelValues::joined(int number) const {
       }();
       meeting.multiple = std::gcd(meeting.multiple, shared.multiple(unknowns_));
       const std::int64_t constant = shared.known()[0];
-      meeting.multiple = std::gcd(meeting.multiple, static_cast<std::uint64_t>(constant < 0 ? -constant : constant));
+      meeting.multiple = std::gcd(meeting.multiple, magnitude_of(constant));
       for (const auto& term : value.terms()) {
         const Unknown& one = unknowns_[term.unknown];
         meeting.scope = std::max(meeting.scope, one.scope);

@@ -65,7 +65,7 @@ class KernelValues {
   /// Whether threads part behind a block by their places in the block, not by data: two of them differ, whatever the
   /// kernel is called with or for nearly all that it can be called with.
   bool parts_by_place(int block) const;
-  /// The same of the predicate's register that an instruction reads.
+  /// As `parts_by_place`, for the predicate's register that an instruction reads.
   bool is_of_place(int predicate, int instruction) const;
 
  private:

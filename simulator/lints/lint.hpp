@@ -1,5 +1,6 @@
-// What can be told of a kernel without running it, from its control flow and its addresses: barriers that threads of a
-// block do not reach together, accesses outside of shared memory or not aligned, and what costs time for no use.
+// Lints of a kernel: what can be told of it without running it, from its control flow and its addresses: barriers that
+// threads of a block do not reach together, accesses outside of shared memory or not aligned, and what costs time for
+// no use.
 #pragma once
 
 #include <cstdint>
@@ -54,14 +55,14 @@ struct Lint {
 };
 
 struct LintSettings {
-  std::optional<Dim3> block;                   ///< none: as the kernel says, or 256 threads as it numbers them
-  std::optional<std::uint64_t> dynamic_bytes;  ///< of shared memory; none: not known
-  const GpuFacts* gpu = nullptr;               ///< none: nothing of occupancy is told
-  std::optional<int> registers{};              ///< a thread, as ptxas says
-  int spill_bytes = 0;                         ///< a thread: stored and loaded, as ptxas says
+  std::optional<Dim3> block{};                   ///< none: as the kernel says, or 256 threads as it numbers them
+  std::optional<std::uint64_t> dynamic_bytes{};  ///< of shared memory; none: not known
+  const GpuFacts* gpu = nullptr;                 ///< none: nothing of occupancy is told
+  std::optional<int> registers{};                ///< a thread, as ptxas says
+  int spill_bytes = 0;                           ///< a thread: stored and loaded, as ptxas says
 };
 
-/// What was found in a kernel, and how much of it could be looked at.
+/// A kernel that was looked at: its lints, and how much of it could be followed.
 struct LintedKernel {
   std::string name;  ///< as in the PTX
   BlockShape shape;

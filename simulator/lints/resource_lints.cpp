@@ -1,4 +1,4 @@
-// What a kernel needs of a multiprocessor, and arithmetic that is slower than it looks.
+// A kernel's needs of a multiprocessor, and arithmetic that is slower than it looks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

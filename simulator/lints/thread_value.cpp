@@ -7,22 +7,6 @@
 #include "simulator/memory/warp_access.hpp"
 
 namespace convladder::simulated {
-namespace {
-
-/// Wraps around as a register does.
-std::int64_t product_of(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-std::uint64_t magnitude(std::int64_t number) {
-  return number < 0 ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number);
-}
-
-}  // namespace
-
 PerThread::PerThread(std::vector<std::int64_t> numbers) : numbers_(std::move(numbers)) {
   const auto is_first = [this](std::int64_t number) { return number == numbers_.front(); };
   if (std::ranges::all_of(numbers_, is_first)) numbers_.resize(1);
@@ -98,7 +82,7 @@ std::uint64_t ThreadValue::multiple(const Unknowns& unknowns) const {
   std::uint64_t all = 0;
   for (const Term& term : terms_) {
     for (const std::int64_t factor : term.factor.numbers()) {
-      all = std::gcd(all, magnitude(factor) * unknowns[term.unknown].multiple);
+      all = std::gcd(all, magnitude_of(factor) * unknowns[term.unknown].multiple);
     }
   }
   return all;

@@ -14,6 +14,20 @@
 
 namespace convladder::simulated {
 
+// Numbers wrap around as registers do.
+inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+inline std::int64_t difference_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+inline std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+inline std::uint64_t magnitude_of(std::int64_t number) {
+  return number < 0 ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number);
+}
+
 /// A number for each thread of a block, in the order x, y, z; or one for all.
 class PerThread {
  public:
@@ -64,7 +78,7 @@ class Unknowns {
  public:
   /// The unknown with that key, which is made if there is none yet.
   int find_or_add(const std::string& key, Unknown unknown);
-  /// Of one that exists: what is known of it now. It only becomes less.
+  /// Takes what is known of an existing one now; that only becomes less.
   void weaken(int index, const Unknown& now);
 
   Unknown& operator[](int index) { return all_[static_cast<std::size_t>(index)]; }
@@ -106,7 +120,7 @@ class ThreadValue {
 
   /// Whether all threads of a block, or of each warp, have the same. Threads in different trips of a loop do not.
   bool is_alike(const Unknowns& unknowns, Unknown::Scope scope) const;
-  /// The same for threads that are in the same trips.
+  /// As `is_alike`, for threads that are in the same trips.
   bool is_alike_in_trips(const Unknowns& unknowns, Unknown::Scope scope) const;
   /// The largest number of which the sum of all terms is a multiple; 0 without terms.
   std::uint64_t multiple(const Unknowns& unknowns) const;

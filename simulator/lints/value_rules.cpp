@@ -1,4 +1,4 @@
-// What each instruction makes of the values that it reads.
+// The rules by which each instruction makes a value of those that it reads.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -122,7 +122,6 @@ ThreadValue KernelValues::read(const Operand& operand, int index) const {
       return value;
     }
     case OperandKind::immediate:
-      if (operand.number != ptx::NumberKind::integer) return {static_cast<std::int64_t>(operand.bits)};
       return {static_cast<std::int64_t>(operand.bits)};
     case OperandKind::symbol:
       return symbol_value(operand.name).plus({operand.offset});
@@ -314,6 +313,7 @@ ThreadValue KernelValues::compared(const Instruction& instruction, int index, co
                            });
   if (!is_multiple) return of_both;
   const auto [low, high] = std::ranges::minmax(difference.known().numbers());
+  if (std::max(magnitude_of(low), magnitude_of(high)) > std::uint64_t{1} << 48) return of_both;
   const std::int64_t bound = how == "le" || how == "gt" ? 1 : 0;  // the numbers below it are on one side
   const auto step = static_cast<std::int64_t>(multiple);
   const auto rounded_down = [step](std::int64_t number) {
@@ -360,7 +360,7 @@ ThreadValue KernelValues::integer_result(const Instruction& instruction, int ind
   }
   if (type.type_class == ptx::TypeClass::predicate) {
     if (name == "not" && is_known) return mapped(from[0], {0}, 32, [](auto a, auto) { return std::int64_t{a == 0}; });
-    const bool is_logic = name == "and" || name == "or" || name == "xor";
+    const bool is_logic = from.size() == 2 && (name == "and" || name == "or" || name == "xor");
     if (is_logic && is_known) return mapped(from[0], from[1], 32, [&](auto a, auto b) { return bits_of(name, a, b); });
     return other();
   }
@@ -370,7 +370,8 @@ ThreadValue KernelValues::integer_result(const Instruction& instruction, int ind
     return cut(name == "add" ? from[0].plus(from[1]) : from[0].minus(from[1]), bits);
   }
   if (name == "neg") return cut(from[0].times(PerThread(-1)), bits);
-  if ((name == "mul" || name == "mad") && from.size() >= 2 && (has_part(parts, "lo") || has_part(parts, "wide"))) {
+  if ((name == "mul" || name == "mad") && from.size() == (name == "mad" ? 3 : 2) &&
+      (has_part(parts, "lo") || has_part(parts, "wide"))) {
     ThreadValue product = as_read(from[0], type).times(as_read(from[1], type), unknowns_);
     if (!product.is_assigned()) product = collapsed(index, {from[0], from[1]});
     if (product.is_known() && has_part(parts, "lo")) product = cut(product, type.bits);
@@ -439,10 +440,16 @@ ThreadValue KernelValues::integer_result(const Instruction& instruction, int ind
                   [&](auto a, auto b) { return name == "min" ? std::min(a, b) : std::max(a, b); });
   }
   if (is_known && is_of_two && name == "mul" && has_part(parts, "hi") && type.bits == 32) {
-    return mapped(as_read(from[0], type), as_read(from[1], type), bits, [](auto a, auto b) { return (a * b) >> 32; });
+    return mapped(as_read(from[0], type), as_read(from[1], type), bits, [&](auto a, auto b) {
+      const std::int64_t product = product_of(a, b);
+      return type.type_class == ptx::TypeClass::signed_
+                 ? product >> 32
+                 : static_cast<std::int64_t>(static_cast<std::uint64_t>(product) >> 32);
+    });
   }
   if (is_known && name == "not") return mapped(from[0], {0}, bits, [](auto a, auto) { return ~a; });
-  if (is_known && name == "abs") return mapped(from[0], {0}, bits, [](auto a, auto) { return a < 0 ? -a : a; });
+  if (is_known && name == "abs")
+    return mapped(from[0], {0}, bits, [](auto a, auto) { return static_cast<std::int64_t>(magnitude_of(a)); });
   if (is_known && name == "bfe" && from.size() == 3 && from[1].is_constant() && from[2].is_constant()) {
     const std::int64_t position = from[1].known()[0];
     const std::int64_t length = from[2].known()[0];

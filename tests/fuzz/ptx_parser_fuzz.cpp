@@ -1,11 +1,13 @@
 // libFuzzer target for the PTX reader. Whatever the bytes are, they are a module or a PtxError with its place; and each
-// kernel of a module can be decoded or is refused the same way.
+// kernel of a module can be decoded or is refused the same way, and is looked at without running it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "ptx_fuzzing.hpp"
+#include "simulator/gpus/gpu_facts.hpp"
 #include "simulator/instructions/decoder.hpp"
+#include "simulator/lints/lint.hpp"
 #include "simulator/ptx/parser.hpp"
 #include "simulator/state/program.hpp"
 
@@ -38,7 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace convladder;
   try {
     const ptx::Module module = ptx::parse_module({reinterpret_cast<const char*>(data), size}, "fuzzed");
-    for (const ptx::Kernel& kernel : module.kernels) decode_kernel(module, kernel);
+    for (const ptx::Kernel& kernel : module.kernels) {
+      decode_kernel(module, kernel);
+      static_cast<void>(simulated::lint(module, kernel, {.gpu = find_gpu(kUsualGpu)}));
+    }
   } catch (const ptx::PtxError& error) {
     ptx::require_place_and_one_line(error.what());
   }

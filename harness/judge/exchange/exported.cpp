@@ -348,7 +348,7 @@ ExportedRecord exported_record(const ordered_json& json, const std::string& file
   } else if (kind == "comparison" || kind == "duel") {
     record.cases = of_comparison(place);
   } else {
-    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison, a duel or a simulated program");
+    place.at("kind").expected("a run, a network, a rank, a sweep, a comparison, a duel, lints or a simulated program");
   }
   return record;
 }

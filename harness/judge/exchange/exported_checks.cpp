@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "harness/measure/records/case_json.hpp"
+#include "harness/measure/simulation/kernel_lints.hpp"
 #include "harness/measure/simulation/program_report.hpp"
 #include "simulator/state/finding.hpp"
 #include "support/printable.hpp"
@@ -200,6 +201,38 @@ std::vector<ExportedCase> of_program(const JsonPlace& place) {
   return cases;
 }
 
+ExportedFinding exported_lint(const JsonPlace& at, const std::string& kernel) {
+  const bool is_wrong = at.at("severity").text() == simulated::severity_name(simulated::Severity::finding);
+  ExportedFinding lint{.rule = "lint-" + at.at("kind").name(),
+                       .level = is_wrong ? FindingLevel::error : FindingLevel::note,
+                       .text = fmt::format("{}: {}", kernel, printable(at.at("problem").text())),
+                       .places = {}};
+  for (const JsonPlace& place : at.at("places").list()) {
+    add_place(lint.places, read_place(place, "file", "line", lint.places.empty() ? "" : "the code is called here"));
+  }
+  return lint;
+}
+
+/// The kernels of files that `check` has looked at.
+std::vector<ExportedCase> of_lints(const JsonPlace& place) {
+  std::vector<ExportedCase> cases;
+  for (const JsonPlace& file : place.at("files").list()) {
+    for (const JsonPlace& kernel : file.at("kernels").list()) {
+      ExportedCase& one = cases.emplace_back();
+      one.variant = printable(kernel.at("name").text());
+      one.name = fmt::format("{}: {}", printable(file.at("file").text()), one.variant);
+      for (const JsonPlace& lint : kernel.at("lints").list()) one.findings.push_back(exported_lint(lint, one.variant));
+      if (kernel.has("not_looked_at")) {
+        one.status = Status::not_judged;
+        one.reason = printable(kernel.at("not_looked_at").text());
+      } else if (has_error(one.findings)) {
+        one.status = Status::unsafe;
+      }
+    }
+  }
+  return cases;
+}
+
 /// Numbers the second of two cases of the same name.
 void number_same_names(std::vector<ExportedCase>& cases) {
   std::unordered_map<std::string, int> seen;
@@ -215,7 +248,10 @@ std::string kind_of_checks(const JsonPlace& place) {
     const std::vector<JsonPlace> cases = place.list();
     return !cases.empty() && cases.front().has("ptx_compiler") ? kCheck : "";
   }
-  if (place.has("kind")) return place.at("kind").text() == kProgram ? kProgram : "";
+  if (place.has("kind")) {
+    const std::string kind = place.at("kind").text();
+    return kind == kProgram || kind == kLintsKind ? kind : "";
+  }
   return place.has("simulations") || (place.has("kernel") && place.has("findings")) ? kSimulation : "";
 }
 
@@ -231,6 +267,8 @@ std::vector<ExportedCase> exported_checks(const JsonPlace& place, const std::str
     cases = of_program(place);
   } else if (kind == kCheck) {
     for (const JsonPlace& one : place.list()) cases.push_back(of_checked(one));
+  } else if (kind == kLintsKind) {
+    cases = of_lints(place);
   } else if (place.has("simulations")) {
     for (const JsonPlace& one : place.at("simulations").list()) cases.push_back(of_launch(one));
   } else {

@@ -148,7 +148,7 @@ Report lint_report(const std::vector<LintedFile>& files, bool verbose) {
 }
 
 std::string lints_json(const std::vector<LintedFile>& files) {
-  ordered_json json = {{"files", ordered_json::array()}};
+  ordered_json json = {{"schema_version", "1.0"}, {"kind", kLintsKind}, {"files", ordered_json::array()}};
   for (const LintedFile& file : files) {
     ordered_json one = {{"file", file.file}};
     if (!file.registers_of.empty()) one["registers_of"] = file.registers_of;

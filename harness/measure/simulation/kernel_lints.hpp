@@ -15,7 +15,7 @@
 
 namespace convladder {
 
-/// What is told of the launches of all kernels, and which kernels are looked at.
+/// Facts about the launches of all kernels, and which kernels are looked at.
 struct LintOptions {
   CudaCompiler compiler;
   std::optional<Dim3> block;
@@ -37,6 +37,8 @@ LintedFile lint_file(const std::string& file, const LintOptions& options);
 
 /// A table for each kernel; `verbose`: also those in which nothing was found.
 Report lint_report(const std::vector<LintedFile>& files, bool verbose);
+/// The "kind" of the JSON.
+inline constexpr const char* kLintsKind = "lints";
 std::string lints_json(const std::vector<LintedFile>& files);
 
 }  // namespace convladder

@@ -1,6 +1,6 @@
-// Kernels that `convladder check` looks at without running them, in blocks of 128 threads. A line in which something is to
-// be found ends with what: "FINDING kind" or "note kind", and for costs "found/possible"; "by clang" where nvcc makes other
-// accesses of it. What concerns a whole kernel stands where it begins. In other lines nothing is found.
+// Kernels that `convladder check` looks at without running them, in blocks of 128 threads. A line in which something is
+// to be found ends with what: "FINDING kind" or "note kind", and for costs "found/possible"; "by clang" where nvcc
+// makes other accesses of it. What concerns a whole kernel stands where it begins. In other lines nothing is found.
 
 __global__ void barrier_under_a_bound(float* out, const float* in, int n) {
   __shared__ float tile[128];
@@ -273,9 +273,7 @@ __global__ void guarded_at_the_end(float* out) {
   out[threadIdx.x] = threadIdx.x < 127 ? tile[threadIdx.x + 1] : 0;
 }
 
-__global__ void one_for_all(float* out, const float* in, int n) {
-  out[threadIdx.x] = in[n] + in[blockIdx.x];
-}
+__global__ void one_for_all(float* out, const float* in, int n) { out[threadIdx.x] = in[n] + in[blockIdx.x]; }
 
 __global__ void from_anywhere(float* out, const float* in, const int* where) {
   out[threadIdx.x] = in[where[threadIdx.x]];

@@ -104,6 +104,24 @@ def test_the_answer_is_a_table_and_an_exit_code(tmp_path: Path) -> None:
     assert run("check", KERNELS, "--kernel", "one_beyond").returncode == 0, "of how many threads it has nothing is known"
 
 
+def test_what_is_found_is_shown_at_the_lines_of_a_change(tmp_path: Path) -> None:
+    if NVCC is None and CLANG is None:
+        pytest.skip("neither nvcc nor clang is installed")
+    record = tmp_path / "lints.json"
+    run("check", KERNELS, "--block", "128", "--format", "json", "--output", record)
+    done = run("export", record, "--to", "sarif", "--sources", KERNELS.parent)
+    assert done.returncode == 0, done
+    results = json.loads(done.stdout)["runs"][0]["results"]
+    shown = {(result["ruleId"], result["level"], place["physicalLocation"]["region"]["startLine"])
+             for result in results for place in result["locations"] if "physicalLocation" in place}
+    text = KERNELS.read_text(encoding="utf-8").splitlines()
+    barrier = next(n for n, line in enumerate(text, 1) if "FINDING barrier" in line)
+    columns = next(n for n, line in enumerate(text, 1) if "note sectors 32/4" in line)
+    assert ("lint-barrier", "error", barrier) in shown and ("lint-sectors", "note", columns) in shown, shown
+    suite = run("export", record, "--to", "junit").stdout
+    assert "barrier_under_a_bound" in suite and "leaves_early" in suite
+
+
 def test_a_block_that_cannot_be_launched_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "large.ptx").write_text(
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry large()\n.reqntid 128, 1, 1\n{\n"
