@@ -44,7 +44,7 @@ std::string problem_cell(const Lint& lint) {
   return printable(text);
 }
 
-/// What there is to say of a kernel behind its name.
+/// The heading of a kernel: its name, and how far it was looked at.
 std::string heading_of(const LintedKernel& kernel, const std::string& name) {
   if (!kernel.not_looked_at.empty()) return name;
   return fmt::format("{}: blocks of {} threads{}, {} of {} accesses understood", name, block_text(kernel.shape.threads),
