@@ -189,11 +189,12 @@ class AccessLints {
         }
       });
       cost.needed += static_cast<double>(sectors.size());
-      cost.ideal += static_cast<double>((bytes.size() + kBytesOfSector - 1) / kBytesOfSector);
+      const std::uint64_t filled = (bytes.size() + kBytesOfSector - 1) / kBytesOfSector;
+      cost.ideal += static_cast<double>(filled);
       ++cost.warps;
     });
     if (cost.needed < kWorthALine * cost.ideal) return;
-    const double warps = static_cast<double>(cost.warps);
+    const auto warps = static_cast<double>(cost.warps);
     const LintCost of_request{cost.needed / warps, cost.ideal / warps};
     std::string problem =
         fmt::format("{:.3g} sectors a request instead of {:.3g}", of_request.found, of_request.possible);
@@ -266,7 +267,7 @@ class AccessLints {
       for (unsigned row = 0; row < kLanes; row += 8) count(addresses, mask & (LaneMask{0xff} << row));
     });
     if (cost.needed < kWorthALine * cost.ideal) return;
-    const double warps = static_cast<double>(cost.warps);
+    const auto warps = static_cast<double>(cost.warps);
     const LintCost of_request{cost.needed / warps, cost.ideal / warps};
     log_.add(index, LintKind::banks, Severity::note,
              fmt::format("{:.3g} wavefronts a request instead of {:.3g}: bank conflicts{}", of_request.found,

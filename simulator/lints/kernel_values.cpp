@@ -448,7 +448,7 @@ bool KernelValues::is_of_place(int predicate, int index) const {
 }
 
 ThreadValue KernelValues::value(const Operand& operand, int instruction) const {
-  const ThreadValue value = read(operand, instruction);
+  ThreadValue value = read(operand, instruction);
   if (!value.is_sum()) return value.is_assigned() ? value : ThreadValue::varying();
   // Behind a loop that threads leave one by one, its counter is another number for each.
   const int block = flow_.block_of(instruction);

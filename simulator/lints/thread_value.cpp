@@ -131,6 +131,7 @@ ThreadValue ThreadValue::times(const ThreadValue& other, Unknowns& unknowns) con
     }
   }
   std::vector<Term> terms;
+  terms.reserve(factors.size());
   for (auto& [unknown, factor] : factors) terms.push_back({unknown, factor});
   return {PerThread::combined(known_, other.known_, product_of), std::move(terms)};
 }

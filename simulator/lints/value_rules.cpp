@@ -115,7 +115,7 @@ ThreadValue KernelValues::symbol_value(const std::string& name) const {
 ThreadValue KernelValues::read(const Operand& operand, int index) const {
   switch (operand.kind) {
     case OperandKind::register_: {
-      const ThreadValue value = register_value(operand.index, index);
+      ThreadValue value = register_value(operand.index, index);
       if (operand.negated && value.is_known()) {
         return {value.known().mapped([](std::int64_t number) { return static_cast<std::int64_t>(number == 0); })};
       }
@@ -139,7 +139,7 @@ ThreadValue KernelValues::read(const Operand& operand, int index) const {
       if (operand.elements.empty()) return ThreadValue::varying();
       const ThreadValue low = read(operand.elements.front(), index);
       for (std::size_t i = 1; i < operand.elements.size(); ++i) {
-        const ThreadValue high = read(operand.elements[i], index);
+        ThreadValue high = read(operand.elements[i], index);
         if (!high.is_assigned()) return high;
         if (!(high == ThreadValue(0))) return ThreadValue::varying();
       }
@@ -222,7 +222,7 @@ ThreadValue KernelValues::result(const Instruction& instruction, int index) cons
     return has_part(parts, "test_wait") || has_part(parts, "try_wait") ? collapsed(index, {}) : ThreadValue::varying();
   }
   if (name == "shfl") {
-    const ThreadValue value = read(instruction.operands.at(1), index);
+    ThreadValue value = read(instruction.operands.at(1), index);
     if (!value.is_assigned() || value.is_alike_in_trips(unknowns_, Unknown::Scope::warp)) return value;
     const ThreadValue lane = read(instruction.operands.at(2), index);
     const ThreadValue width = read(instruction.operands.at(3), index);
@@ -248,7 +248,7 @@ ThreadValue KernelValues::loaded(const Instruction& instruction, int index, cons
   if (has_part(parts, "local")) return ThreadValue::varying();
   const bool is_parameter = std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with("param"); });
   if (is_parameter) {
-    const ThreadValue address = read(place, index);
+    ThreadValue address = read(place, index);
     if (!address.is_sum()) return address;
     // The parameter's address may have come through a register. Parameters of functions are in no list of the kernel's.
     const auto parameter = std::ranges::find_if(kernel().parameters, [&](const ptx::Symbol& one) {
@@ -302,7 +302,7 @@ ThreadValue KernelValues::compared(const Instruction& instruction, int index, co
     });
   }
   const ThreadValue difference = a.minus(b);
-  const ThreadValue of_both = collapsed(index, {difference});
+  ThreadValue of_both = collapsed(index, {difference});
   if (!of_both.is_varying() || !difference.is_sum()) return of_both;
   // Known numbers and a multiple of something: all threads may still be on one side of the bound.
   const bool is_order = how == "lt" || how == "le" || how == "gt" || how == "ge";

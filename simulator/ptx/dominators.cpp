@@ -54,15 +54,16 @@ std::vector<int> immediate_dominators(const std::vector<std::vector<int>>& succe
   };
   for (bool changed = true; changed;) {
     changed = false;
-    for (auto node = order.rbegin(); node != order.rend(); ++node) {
-      if (*node == root) continue;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const int node = order[i];
+      if (node == root) continue;
       int found = kNoDominator;
-      for (const int predecessor : predecessors[*node]) {
+      for (const int predecessor : predecessors[node]) {
         if (immediate[predecessor] == kNoDominator) continue;
         found = found == kNoDominator ? predecessor : meet(found, predecessor);
       }
-      if (found == immediate[*node]) continue;
-      immediate[*node] = found;
+      if (found == immediate[node]) continue;
+      immediate[node] = found;
       changed = true;
     }
   }

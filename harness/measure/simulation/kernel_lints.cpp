@@ -95,8 +95,10 @@ LintedFile lint_file(const std::string& file, const LintOptions& options) {
   const ptx::Module module = parse_ptx_of(file, text);
   LintedFile linted{.file = file, .registers_of = {}, .kernels = {}};
   std::vector<KernelResources> resources;
-  if (options.gpu != nullptr) resources = ptxas_resources(text, options.gpu->resources_of);
-  if (!resources.empty()) linted.registers_of = options.gpu->resources_of;
+  if (options.gpu != nullptr) {
+    resources = ptxas_resources(text, options.gpu->resources_of);
+    if (!resources.empty()) linted.registers_of = options.gpu->resources_of;
+  }
   for (const ptx::Kernel& kernel : module.kernels) {
     if (!options.kernels.matches(display_name(kernel.name))) continue;
     simulated::LintSettings settings{
