@@ -107,8 +107,11 @@ class BarrierLints {
     for (const int branch : values_.parting_branches(index)) {
       const Parting parting = values_.parting(branch);
       if (!concerns(meeting, parting)) continue;
-      if (flow.blocks()[branch].reconvergence == flow.end())
-        continue;  // the others have left, and nobody waits for them
+      // Nobody waits for those who leave; and threads that leave behind this meet the others nowhere, who may have one
+      // of their own.
+      const std::vector<bool> nothing(flow.blocks().size(), false);
+      const bool meets = flow.blocks()[branch].reconvergence != flow.end() && flow.can_pass(block, branch, nothing);
+      if (!meets) continue;
       std::vector<bool> alike(flow.blocks().size(), false);
       for (const auto& [other, that] : meetings_) {
         if (that.name == meeting.name) alike[flow.block_of(other)] = true;

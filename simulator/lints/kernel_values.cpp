@@ -51,7 +51,7 @@ std::vector<bool> both(const std::vector<bool>& a, const std::vector<bool>& b) {
 /// The operands without which an instruction is none, as far as they are read here.
 std::size_t least_operands(std::string_view opcode) {
   if (opcode.starts_with("shfl.")) return 4;
-  if (starts_with_any(opcode, {"setp.", "set.", "atom.", "cp.async.c"})) return 3;
+  if (starts_with_any(opcode, {"setp.", "set.", "atom.", "cp.async.ca.", "cp.async.cg."})) return 3;
   if (starts_with_any(opcode, {"ld.", "ldu.", "st.", "red.", "barrier.cta.red", "bar.red", "bar.cta.red"})) return 2;
   const bool is_of_all = opcode.starts_with("barrier.cluster.");
   const bool waits = starts_with_any(opcode, {"bar.", "barrier.", "vote.", "match.", "redux."});

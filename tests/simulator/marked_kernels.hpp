@@ -67,10 +67,15 @@ inline std::vector<MarkedKernel> marked_kernels(const std::string& files) {
   return kernels;
 }
 
-/// Runs a launch of the kernel: 4 blocks of 128 threads on two arrays of 512 floats. Returns false without PTX.
-inline bool run_marked(SimulatedDevice& device, const MarkedKernel& marked) {
+struct FoundKernel {
+  const ptx::Module* module = nullptr;  ///< null without PTX
+  const ptx::Kernel* kernel = nullptr;
+};
+
+/// The kernel in the PTX of its file.
+inline FoundKernel find_marked(const MarkedKernel& marked) {
   const std::filesystem::path file = std::filesystem::path(CONVLADDER_CHECKED_PTX) / (marked.file + ".ptx");
-  if (!std::filesystem::exists(file)) return false;
+  if (!std::filesystem::exists(file)) return {};
   static std::map<std::string, ptx::Module> modules;
   const auto [known, is_new] = modules.try_emplace(marked.file);
   if (is_new) known->second = ptx::parse_module(text_of_file(file), file.filename());
@@ -78,6 +83,13 @@ inline bool run_marked(SimulatedDevice& device, const MarkedKernel& marked) {
   const auto is_it = [&](const ptx::Kernel& kernel) { return display_name(kernel.name) == marked.name; };
   const auto kernel = std::ranges::find_if(module.kernels, is_it);
   if (kernel == module.kernels.end()) throw std::out_of_range("no kernel " + marked.name);
+  return {&module, &*kernel};
+}
+
+/// Runs a launch of the kernel: 4 blocks of 128 threads on two arrays of 512 floats. Returns false without PTX.
+inline bool run_marked(SimulatedDevice& device, const MarkedKernel& marked) {
+  const FoundKernel found = find_marked(marked);
+  if (found.module == nullptr) return false;
 
   device.set_counting(false);
   std::vector<float> values(kMarkedValues);
@@ -88,7 +100,7 @@ inline bool run_marked(SimulatedDevice& device, const MarkedKernel& marked) {
   device.copy_to_device(in.address(), values.data(), bytes);
   if (marked.file == "lucky") device.copy_to_device(out.address(), std::vector<float>(kMarkedValues).data(), bytes);
   KernelLaunch launch;
-  launch.kernel = device.load(module, *kernel);
+  launch.kernel = device.load(*found.module, *found.kernel);
   launch.grid = {4};
   launch.block = {128};
   launch.cooperative = marked.name.starts_with("grid_");

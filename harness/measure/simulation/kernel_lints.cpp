@@ -121,9 +121,12 @@ Report lint_report(const std::vector<LintedFile>& files, bool verbose) {
     const std::map<std::string, std::string> shown = short_names(names);
     const auto findings = static_cast<std::size_t>(file.count(Severity::finding));
     const auto costs = static_cast<std::size_t>(file.count(Severity::note));
-    report.section().paragraph(fmt::format("{}: {} looked at, {}, {}", printable(file.file),
-                                           plural(file.kernels.size(), "kernel"), plural(findings, "finding"),
-                                           plural(costs, "note")));
+    const auto skipped = static_cast<std::size_t>(
+        std::ranges::count_if(file.kernels, [](const LintedKernel& one) { return !one.not_looked_at.empty(); }));
+    report.section().paragraph(fmt::format("{}: {} looked at, {}, {}{}", printable(file.file),
+                                           plural(file.kernels.size() - skipped, "kernel"), plural(findings, "finding"),
+                                           plural(costs, "note"),
+                                           skipped > 0 ? fmt::format("; {} not", plural(skipped, "kernel")) : ""));
     for (const LintedKernel& kernel : file.kernels) {
       const std::string full = display_name(kernel.name);
       const auto shorter = shown.find(full);

@@ -194,6 +194,18 @@ __global__ void all_read_the_same_flag(float* out, const int* flags, int n) {
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
+__global__ void a_barrier_on_both_ways(float* out, const float* in) {
+  __shared__ float first;
+  if (threadIdx.x < 32) {
+    first = 1;
+    __syncthreads();
+    out[threadIdx.x] = first;
+    return;
+  }
+  __syncthreads();
+  out[threadIdx.x] = in[threadIdx.x] + first;
+}
+
 __global__ void halves_of_a_block(float* out, const float* in) {
   __shared__ float tile[128];
   tile[threadIdx.x] = in[threadIdx.x];
