@@ -428,8 +428,9 @@ bool KernelValues::is_known_branch(int block) const {
 
 bool KernelValues::parts_by_place(int block) const {
   const int last = flow_.blocks()[block].end - 1;
-  const int predicate = kernel().instructions[last].predicate;
-  return predicate >= 0 && is_of_place(predicate, last);
+  const Instruction& branch = kernel().instructions[last];
+  if (branch.opcode.starts_with("brx.")) return read(branch.operands.front(), last).is_sum();
+  return branch.predicate >= 0 && is_of_place(branch.predicate, last);
 }
 
 bool KernelValues::is_of_place(int predicate, int index) const {

@@ -26,9 +26,12 @@ BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
       });
     });
   };
-  if (reads("%tid.z")) return {{32, 4, 2}, false};
-  if (reads("%tid.y")) return {{32, 8, 1}, false};
-  return {};
+  constexpr unsigned kUsualThreads = 256;
+  const auto most = static_cast<unsigned>(kernel.max_threads_per_block);
+  const unsigned threads = most > 0 ? std::min(most, kUsualThreads) : kUsualThreads;
+  if (reads("%tid.z") && threads % 128 == 0) return {{32, threads / 64, 2}, false};
+  if ((reads("%tid.y") || reads("%tid.z")) && threads % 32 == 0) return {{32, threads / 32, 1}, false};
+  return {{threads, 1, 1}, false};
 }
 
 }  // namespace
@@ -86,6 +89,12 @@ std::string branch_text(const KernelValues& values, int block) {
 
 LintedKernel lint(const ptx::Module& module, const ptx::Kernel& kernel, const LintSettings& settings) {
   LintedKernel linted{.name = kernel.name, .shape = shape_for(kernel, settings)};
+  constexpr std::size_t kMostInstructions = 200'000;
+  if (kernel.instructions.size() > kMostInstructions) {
+    linted.not_looked_at = fmt::format("{} instructions, of which at most {} are looked at", kernel.instructions.size(),
+                                       kMostInstructions);
+    return linted;
+  }
   if (kernel.refusal) {
     linted.not_looked_at = fmt::format("PTX line {}: {}", kernel.refusal->position.line, kernel.refusal->what);
     return linted;
