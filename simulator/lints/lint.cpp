@@ -15,9 +15,14 @@ constexpr std::array<std::string_view, kLintKinds> kWords = {"barrier", "lanes",
                                                              "spills",  "occupancy", "block-size"};
 
 BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
-  if (settings.block) return {*settings.block, true};
   if (const auto& [x, y, z] = kernel.required_block; x > 0) {
     return {{static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)}, true};
+  }
+  const auto most_allowed = static_cast<std::uint64_t>(kernel.max_threads_per_block);
+  if (settings.block) {
+    const Dim3 block = *settings.block;
+    const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+    if (most_allowed == 0 || threads <= most_allowed) return {block, true};
   }
   const auto reads = [&kernel](std::string_view name) {
     return std::ranges::any_of(kernel.instructions, [name](const ptx::Instruction& instruction) {
@@ -27,7 +32,7 @@ BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
     });
   };
   constexpr unsigned kUsualThreads = 256;
-  const auto most = static_cast<unsigned>(kernel.max_threads_per_block);
+  const auto most = static_cast<unsigned>(most_allowed);
   const unsigned threads = most > 0 ? std::min(most, kUsualThreads) : kUsualThreads;
   if (reads("%tid.z") && threads % 128 == 0) return {{32, threads / 64, 2}, false};
   if ((reads("%tid.y") || reads("%tid.z")) && threads % 32 == 0) return {{32, threads / 32, 1}, false};

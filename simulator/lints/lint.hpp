@@ -55,7 +55,7 @@ struct Lint {
 };
 
 struct LintSettings {
-  std::optional<Dim3> block{};                   ///< none: as the kernel says, or 256 threads as it numbers them
+  std::optional<Dim3> block{};                   ///< of kernels that can have it; none: as they say, or 256
   std::optional<std::uint64_t> dynamic_bytes{};  ///< of shared memory; none: not known
   const GpuFacts* gpu = nullptr;                 ///< none: nothing of occupancy is told
   std::optional<int> registers{};                ///< a thread, as ptxas says
