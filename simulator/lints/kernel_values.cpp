@@ -92,7 +92,7 @@ KernelValues::KernelValues(const ptx::Module& module, const ptx::Kernel& kernel,
   do {
     propagate();
     find_partings();
-  } while (mark_mixed());
+  } while (mark_meetings());
   find_active();
 }
 
@@ -229,7 +229,7 @@ void KernelValues::propagate() {
 }
 
 ThreadValue KernelValues::joined(int number) const {
-  const Meeting& mixed = meetings_[number];
+  const Meeting& here = meetings_[number];
   const auto same_for_all = [](const PerThread& numbers) { return PerThread(numbers[0]); };
   const auto without_first = [](const PerThread& numbers) {
     return numbers.mapped([first = numbers[0]](std::int64_t number) { return difference_of(number, first); });
@@ -238,10 +238,10 @@ ThreadValue KernelValues::joined(int number) const {
   Unknown meeting;
   meeting.multiple = 0;
   bool differs = false;
-  for (const int index : mixed.definitions) {
+  for (const int index : here.definitions) {
     const std::vector<int> targets = result_registers(kernel().instructions[index]);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-      if (targets[t] != mixed.reg) continue;
+      if (targets[t] != here.reg) continue;
       const ThreadValue& value = assigned_[index][t];
       if (!value.is_assigned()) continue;
       if (value.is_varying()) return value;
@@ -275,9 +275,9 @@ ThreadValue KernelValues::joined(int number) const {
     }
   }
   if (!differs) return joined;
-  if (mixed.within_warps) return ThreadValue::varying();
-  if (mixed.between_warps) meeting.scope = Unknown::Scope::warp;
-  meeting.loops.insert(meeting.loops.end(), mixed.loops.begin(), mixed.loops.end());
+  if (here.within_warps) return ThreadValue::varying();
+  if (here.between_warps) meeting.scope = Unknown::Scope::warp;
+  meeting.loops.insert(meeting.loops.end(), here.loops.begin(), here.loops.end());
   const int index = unknown("meeting " + std::to_string(number), meeting);
   unknowns_.weaken(index, meeting);
   if (meeting.scope == Unknown::Scope::warp && joined.is_alike_in_trips(unknowns_, Unknown::Scope::warp)) {
@@ -324,7 +324,7 @@ void KernelValues::find_partings() {
   }
 }
 
-bool KernelValues::mark_mixed() {
+bool KernelValues::mark_meetings() {
   bool changed = false;
   const auto mark = [&](Meeting& meeting, Parting parting, int left_loop) {
     const auto raise = [&changed](bool& flag) {

@@ -74,7 +74,7 @@ class KernelValues {
   void find_pointers();
   void propagate();
   void find_partings();
-  bool mark_mixed();
+  bool mark_meetings();
   void find_active();
 
   /// The value of an operand, or of a register, that the instruction reads.
