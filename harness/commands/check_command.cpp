@@ -208,11 +208,12 @@ int check_command(CheckArguments& arguments, const CommandLine& /*command_line*/
   return results.finish();
 }
 
-const CommandRegistration check_registration({.name = "check",
-                                              .group = CommandGroup::without_a_gpu,
-                                              .help = "run the CUDA variants under all checkers, without a GPU",
-                                              .footer = kCheckFooter,
-                                              .add = command_of<CheckArguments, add_check_options, check_command>});
+const CommandRegistration check_registration(
+    {.name = "check",
+     .group = CommandGroup::without_a_gpu,
+     .help = "run the CUDA variants under all checkers; or look at kernels of files, without running them",
+     .footer = kCheckFooter,
+     .add = command_of<CheckArguments, add_check_options, check_command>});
 
 }  // namespace
 }  // namespace convladder
