@@ -10,6 +10,7 @@
 #include "simulator/gpus/occupancy.hpp"
 #include "simulator/lints/lint.hpp"
 #include "simulator/memory/warp_access.hpp"
+#include "support/text_table.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -50,9 +51,9 @@ class ResourceLints {
     const std::size_t threads = values_.threads();
     if (threads % kLanes != 0) {
       const std::size_t last = threads % kLanes;
-      log_.add_to_kernel(LintKind::block_size, Severity::note,
-                         fmt::format("blocks of {} threads: the last of {} warps has {} of its {} lanes", threads,
-                                     threads / kLanes + 1, last, kLanes));
+      log_.add_to_kernel(
+          LintKind::block_size, Severity::note,
+          fmt::format("{} a block: the last warp has {} of its {} lanes", plural(threads, "thread"), last, kLanes));
     }
     if (settings_.gpu != nullptr) find_occupancy();
   }

@@ -24,9 +24,9 @@ using simulated::LintedKernel;
 using simulated::Severity;
 
 std::string block_text(const Dim3& block) {
-  return block.z > 1   ? fmt::format("{} x {} x {}", block.x, block.y, block.z)
-         : block.y > 1 ? fmt::format("{} x {}", block.x, block.y)
-                       : fmt::format("{}", block.x);
+  return block.z > 1   ? fmt::format("{} x {} x {} threads", block.x, block.y, block.z)
+         : block.y > 1 ? fmt::format("{} x {} threads", block.x, block.y)
+                       : plural(block.x, "thread");
 }
 
 /// "scale.cu:12", "PTX:40"; "-" for the whole kernel.
@@ -47,7 +47,7 @@ std::string problem_cell(const Lint& lint) {
 /// The heading of a kernel: its name, and how far it was looked at.
 std::string heading_of(const LintedKernel& kernel, const std::string& name) {
   if (!kernel.not_looked_at.empty()) return name;
-  return fmt::format("{}: blocks of {} threads{}, {} of {} accesses understood", name, block_text(kernel.shape.threads),
+  return fmt::format("{}: blocks of {}{}, {} of {} accesses understood", name, block_text(kernel.shape.threads),
                      kernel.shape.is_given ? "" : " are taken (--block)", kernel.understood, kernel.accesses);
 }
 
