@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
-from conftest import assert_refused, run
+from conftest import REPOSITORY, assert_refused, run
 
 KERNELS = Path(__file__).parent / "looked_at.cu"
 NVCC = shutil.which("nvcc") or ("/usr/local/cuda/bin/nvcc" if Path("/usr/local/cuda/bin/nvcc").exists() else None)
@@ -109,6 +110,11 @@ def test_what_is_found_is_shown_at_the_lines_of_a_change(tmp_path: Path) -> None
         pytest.skip("neither nvcc nor clang is installed")
     record = tmp_path / "lints.json"
     run("check", KERNELS, "--block", "128", "--format", "json", "--output", record)
+    schema = json.loads((REPOSITORY / "results/lints.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads(record.read_text(encoding="utf-8")), schema)
+    page = (REPOSITORY / "docs/use/check_files.md").read_text(encoding="utf-8")
+    kinds = schema["$defs"]["lint"]["properties"]["kind"]["enum"]
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", page, re.MULTILINE) == kinds
     done = run("export", record, "--to", "sarif", "--sources", KERNELS.parent)
     assert done.returncode == 0, done
     results = json.loads(done.stdout)["runs"][0]["results"]
