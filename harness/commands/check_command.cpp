@@ -58,7 +58,7 @@ constexpr const char* kCheckFooter = R"(examples:
   convladder check --format json --output findings.json
   convladder check kernel.cu --block 128              kernels of a .cu or .ptx file, looked at without running them
 
-Of files it says which barriers some threads go past, what is out of bounds or not aligned, and what costs time for no use:
+Of files it says which barriers some threads skip, what is out of bounds or not aligned, and what costs time for no use:
 uncoalesced accesses, bank conflicts, arrays in local memory, float64, occupancy. docs/use/check_files.md has the rules.
 exit codes: 0 every case is correct and nothing was found - 1 something was found, or a result is wrong - 2 of files: no
 kernel could be looked at - 3 bad input: one line says what)";
@@ -159,13 +159,10 @@ void add_check_options(CLI::App& check, CheckArguments& arguments) {
 
 /// The first option for ladders that is given, "--batch"; empty if none is.
 std::string ladder_option(const CheckArguments& a) {
-  const CheckSelection& s = a.selection;
+  if (const std::string name = a.selection.given(); !name.empty()) return name;
   for (const auto& [name, given] :
-       {std::pair("--problem", !s.problems.empty()), std::pair("--size", !s.sizes.empty()),
-        std::pair("--variant", !s.variants.empty()), std::pair("--network", !s.networks.empty()),
-        std::pair("--layer", !s.layers.empty()), std::pair("--shape", !s.shapes.empty()),
-        std::pair("--batch", !s.batches.empty()), std::pair("--checkers", a.checkers != "all"),
-        std::pair("--schedules", a.schedules.count > 0), std::pair("--case", !a.case_filter.empty()),
+       {std::pair("--checkers", a.checkers != "all"), std::pair("--schedules", a.schedules.count > 0),
+        std::pair("--case", !a.case_filter.empty()),
         std::pair("--tensor-cores", a.tensor_cores != simulated::kTensorCoreNames[0]),
         std::pair("--dry-run", a.dry_run)}) {
     if (given) return name;

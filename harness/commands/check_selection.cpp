@@ -108,6 +108,16 @@ RunOptions options_of(const CheckSelection& selection, const std::string& proble
 
 }  // namespace
 
+std::string CheckSelection::given() const {
+  for (const auto& [name, values] :
+       {std::pair("--problem", &problems), std::pair("--size", &sizes), std::pair("--variant", &variants),
+        std::pair("--network", &networks), std::pair("--layer", &layers), std::pair("--shape", &shapes),
+        std::pair("--batch", &batches)}) {
+    if (!values->empty()) return name;
+  }
+  return "";
+}
+
 std::vector<CaseGroup> checked_groups(CheckSelection& selection, UnnamedSizes sizes) {
   if (!selection.ladder.empty()) {
     RunOptions options;

@@ -22,6 +22,9 @@ struct CheckSelection {
   std::vector<std::string> layers;
   std::vector<std::string> shapes;
   std::vector<std::string> batches;
+
+  /// The first option that is given, "--batch"; empty if none is.
+  std::string given() const;
 };
 
 /// All but the word for the ladder.

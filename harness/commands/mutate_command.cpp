@@ -161,14 +161,8 @@ void require_some(const MutantRecord& record, const MutateArguments& a,
 }
 
 int mutate_program(const MutateArguments& a, const std::vector<std::string>& words) {
-  const CheckSelection& s = a.selection;
-  for (const auto& [name, given] :
-       {std::pair("--problem", !s.problems.empty()), std::pair("--size", !s.sizes.empty()),
-        std::pair("--variant", !s.variants.empty()), std::pair("--network", !s.networks.empty()),
-        std::pair("--layer", !s.layers.empty()), std::pair("--batch", !s.batches.empty()),
-        std::pair("--shape", !s.shapes.empty()), std::pair("--case", !a.case_filter.empty())}) {
-    if (given) throw UserError(fmt::format("{} is for a ladder, not for a program", name));
-  }
+  const std::string of_ladders = a.case_filter.empty() ? a.selection.given() : "--case";
+  if (!of_ladders.empty()) throw UserError(fmt::format("{} is for a ladder, not for a program", of_ladders));
   MutantSettings settings = settings_of(a);
   stand_in::Settings stand_in;
   stand_in.gpu = a.gpu;

@@ -61,8 +61,8 @@ std::vector<Access> accesses_of(const Instruction& instruction) {
     const Operand& operand = instruction.operands[index];
     if (operand.kind == ptx::OperandKind::address) accesses.push_back({&operand, space, bytes, kind, is_row});
   };
-  if (has_part(parts, "bulk") || has_part(parts, "async") ? first != "cp" || has_part(parts, "bulk") : false)
-    return accesses;
+  const bool is_plain_copy = first == "cp" && !has_part(parts, "bulk");
+  if ((has_part(parts, "bulk") || has_part(parts, "async")) && !is_plain_copy) return accesses;
   if (first == "ld" || first == "ldu") add(1, space_of(parts), ptx::moved_bytes(parts), AccessKind::load);
   if (first == "st") add(0, space_of(parts), ptx::moved_bytes(parts), AccessKind::store);
   if (first == "atom") add(1, space_of(parts), ptx::moved_bytes(parts), AccessKind::atomic);
@@ -297,7 +297,7 @@ class AccessLints {
     }
     if (!address.variable.empty() && known < size) {
       log_.add(index, LintKind::alignment, Severity::note,
-               fmt::format("{} bytes in '{}', which is aligned to {} only: a fault wherever that is not enough",
+               fmt::format("{} bytes in '{}', whose alignment is only {}: a fault unless it happens to lie better",
                            access.bytes, variable_text(address.variable), known));
     }
     return false;
@@ -313,7 +313,7 @@ class AccessLints {
     if (address.variable.empty() || address.space != ptx::Space::shared) return;
     const bool is_plain = address.bytes.terms().size() == 1 && address.bytes.terms().front().factor == PerThread(1);
     if (!is_plain || (!values_.shape().is_given && !address.bytes.known().is_same())) return;
-    const ptx::Symbol* const variable = find_variable(address.variable);
+    const ptx::Symbol* const variable = values_.find_symbol(address.variable);
     if (variable == nullptr) return;
     const std::uint64_t bytes = variable->bytes > 0 ? variable->bytes : settings_.dynamic_bytes.value_or(0);
     if (variable->bytes == 0 && !settings_.dynamic_bytes) return;
@@ -351,19 +351,11 @@ class AccessLints {
     return colons == std::string::npos ? name : name.substr(colons + 2);
   }
 
-  const ptx::Symbol* find_variable(const std::string& name) const {
-    for (const auto* const symbols : {&values_.kernel().symbols, &values_.module().symbols}) {
-      const auto found = std::ranges::find(*symbols, name, &ptx::Symbol::name);
-      if (found != symbols->end()) return &*found;
-    }
-    return nullptr;
-  }
-
   void look_at_local(int index, const Access& access, const AccessAddress& address) {
     const bool is_constant =
         address.bytes.is_sum() && address.bytes.terms().size() == 1 && address.bytes.known().is_same();
     if (is_constant) return;  // ptxas may still put it into a register
-    const ptx::Symbol* const variable = find_variable(address.variable);
+    const ptx::Symbol* const variable = values_.find_symbol(address.variable);
     const std::string size = variable == nullptr ? "" : fmt::format(" of {} bytes a thread", variable->bytes);
     log_.add(
         index, LintKind::local_memory, Severity::note,

@@ -1,4 +1,4 @@
-// Barriers, and instructions of whole warps, that some threads go past while others wait.
+// Barriers, and instructions of whole warps, that some threads skip while others wait.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,12 +118,12 @@ class BarrierLints {
       }
       const auto& successors = flow.blocks()[branch].successors;
       const auto leads_here = [&](int successor) -> bool { return flow.side(branch, successor)[block]; };
-      const auto leads_past = [&](int successor) {
+      const auto skips = [&](int successor) {
         return successor == flow.blocks()[branch].reconvergence || flow.can_pass(successor, branch, alike);
       };
       const bool parts = std::ranges::any_of(successors, [&](int here) {
         return leads_here(here) &&
-               std::ranges::any_of(successors, [&](int past) { return past != here && leads_past(past); });
+               std::ranges::any_of(successors, [&](int other) { return other != here && skips(other); });
       });
       if (!parts || names_active_lanes_only(index, meeting)) continue;
       add(index, meeting, parting, branch_text(values_, branch), certainty(branch, block));
@@ -178,7 +178,7 @@ class BarrierLints {
     const Flow& flow = values_.flow();
     if (values_.is_known_branch(branch)) return Certainty::differs;
     if (!values_.parts_by_place(branch)) return Certainty::by_data;
-    // The branch may also be one before the loop, by which threads go past its trips, or past those that were unrolled.
+    // The branch may also be one before the loop, by which threads skip its trips, or those that were unrolled.
     const auto line_of = [&](int of) -> const ptx::SourceLocation& { return at(flow.blocks()[of].end - 1).source; };
     const auto is_of_the_same_line = [&](int other) {
       return line_of(branch).line > 0 && line_of(other).line == line_of(branch).line &&
@@ -213,7 +213,7 @@ class BarrierLints {
                                 : fmt::format("unless all leave the loop together, by {}", condition);
     log_.add(index, meeting.is_of_block ? LintKind::barrier : LintKind::lanes,
              is_certain && !rests_on_shape ? Severity::finding : Severity::note,
-             fmt::format("some {} go past it, {}{}", who, why, is_certain && rests_on_shape ? shape_text() : ""));
+             fmt::format("some {} skip it, {}{}", who, why, is_certain && rests_on_shape ? shape_text() : ""));
   }
 
   const KernelValues& values_;

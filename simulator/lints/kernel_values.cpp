@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "simulator/memory/warp_access.hpp"
+#include "simulator/ptx/opcode_parts.hpp"
 
 namespace convladder::simulated {
 namespace {
@@ -14,29 +14,10 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 using ptx::OperandKind;
+using ptx::result_registers;
 
 /// Values settle after a few passes, one more for each loop in a loop. What has not settled then is not followed.
 constexpr int kMostPasses = 12;
-
-/// Whether the first operand of an instruction is read, although it is a register.
-bool has_no_result(std::string_view opcode) {
-  const bool is_barrier = opcode.starts_with("bar.") || opcode.starts_with("barrier.");
-  if (is_barrier) return opcode.find(".red") == std::string_view::npos;
-  return opcode.starts_with("brx.") || opcode.starts_with("nanosleep") || opcode.starts_with("stackrestore");
-}
-
-/// The registers to which an instruction assigns, in the order of its operands; -1 for one that is left out (`_`).
-std::vector<int> result_registers(const Instruction& instruction) {
-  std::vector<int> registers;
-  if (instruction.operands.empty() || has_no_result(instruction.opcode)) return registers;
-  const Operand& first = instruction.operands.front();
-  const auto add = [&registers](const Operand& operand) {
-    registers.push_back(operand.kind == OperandKind::register_ ? operand.index : -1);
-  };
-  if (first.kind == OperandKind::register_) add(first);
-  if (first.kind == OperandKind::vector || first.kind == OperandKind::pair) std::ranges::for_each(first.elements, add);
-  return registers;
-}
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> begins) {
   return std::ranges::any_of(begins, [text](std::string_view begin) { return text.starts_with(begin); });
@@ -64,6 +45,13 @@ void require_operands(const ptx::Kernel& kernel, const std::string& file) {
     if (instruction.operands.size() >= least_operands(instruction.opcode)) continue;
     throw ptx::PtxError(file, instruction.position, "'" + instruction.opcode + "' has too few operands");
   }
+}
+
+/// Whether it is another number for some threads by what is known of each, whatever the unknown numbers are. One that
+/// only warps have alike, as the answer of a vote, is not enough.
+bool is_by_place(const ThreadValue& value) {
+  const auto differs = [](const ThreadValue::Term& term) { return !term.factor.is_same(); };
+  return value.is_sum() && (!value.known().is_same() || std::ranges::any_of(value.terms(), differs));
 }
 
 ptx::LinkedKernel linked_or_alone(const ptx::Module& module, const ptx::Kernel& kernel) {
@@ -429,7 +417,7 @@ bool KernelValues::is_known_branch(int block) const {
 bool KernelValues::parts_by_place(int block) const {
   const int last = flow_.blocks()[block].end - 1;
   const Instruction& branch = kernel().instructions[last];
-  if (branch.opcode.starts_with("brx.")) return read(branch.operands.front(), last).is_sum();
+  if (branch.opcode.starts_with("brx.")) return is_by_place(read(branch.operands.front(), last));
   return branch.predicate >= 0 && is_of_place(branch.predicate, last);
 }
 
@@ -439,13 +427,21 @@ bool KernelValues::is_of_place(int predicate, int index) const {
   const int maker = definitions_[predicate].front();
   const Instruction& made = kernel().instructions[maker];
   if (made.opcode.starts_with("setp.") && made.operands.size() == 3) {
-    return read(made.operands[1], maker).is_sum() && read(made.operands[2], maker).is_sum();
+    return is_by_place(read(made.operands[1], maker).minus(read(made.operands[2], maker)));
   }
   if (!starts_with_any(made.opcode, {"and.pred", "or.pred", "not.pred"})) return false;
   return std::all_of(made.operands.begin() + 1, made.operands.end(), [this, maker](const Operand& operand) {
     return parting_of(read(operand, maker)) == Parting::none ||
            (operand.kind == OperandKind::register_ && operand.index >= 0 && is_of_place(operand.index, maker));
   });
+}
+
+const ptx::Symbol* KernelValues::find_symbol(const std::string& name) const {
+  for (const auto* const symbols : {&kernel().symbols, &module_.symbols}) {
+    const auto found = std::ranges::find(*symbols, name, &ptx::Symbol::name);
+    if (found != symbols->end()) return &*found;
+  }
+  return nullptr;
 }
 
 ThreadValue KernelValues::value(const Operand& operand, int instruction) const {

@@ -5,9 +5,9 @@
 // counter is one that all threads in the same trip have alike.
 #pragma once
 
-#include <array>
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +47,8 @@ class KernelValues {
   const Unknowns& unknowns() const { return unknowns_; }
   std::size_t threads() const { return threads_; }
 
+  /// A variable of the kernel or of its module; null if there is none of that name.
+  const ptx::Symbol* find_symbol(const std::string& name) const;
   /// The value of an operand that this instruction reads.
   ThreadValue value(const ptx::Operand& operand, int instruction) const;
   /// The address of an operand [register + offset]; `space` as the opcode says it.
@@ -112,8 +114,7 @@ class KernelValues {
     std::vector<int> loops{};  ///< that threads leave after different numbers of trips
   };
   std::vector<std::vector<int>> definitions_;  // of each register: instructions
-
-  std::vector<bool> is_pointer_;  // of each register: it becomes an address of global memory
+  std::vector<bool> is_pointer_;               // of each register: it becomes an address of global memory
   std::vector<Meeting> meetings_;
   std::vector<std::vector<int>> meetings_of_;            // of each instruction: those that its result is part of
   std::vector<std::vector<std::pair<int, int>>> reads_;  // of each instruction: registers with several assignments, and
@@ -121,7 +122,7 @@ class KernelValues {
   std::vector<std::vector<ThreadValue>> assigned_;       // of each instruction: its results
   std::vector<Parting> partings_;                        // of each block
   std::vector<std::vector<bool>> regions_;               // of each block that parts threads
-  std::vector<std::vector<bool>> active_;                // of each block: threads; empty: all
+  std::vector<std::vector<bool>> active_;                // of each block: threads that may come to it
 };
 
 }  // namespace convladder::simulated

@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 namespace convladder::simulated {
 namespace {
-
-constexpr std::array<std::string_view, kLintKinds> kWords = {"barrier", "lanes",     "bounds",       "alignment",
-                                                             "sectors", "banks",     "local-memory", "float64",
-                                                             "spills",  "occupancy", "block-size"};
 
 BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
   if (const auto& [x, y, z] = kernel.required_block; x > 0) {
@@ -40,14 +35,6 @@ BlockShape shape_for(const ptx::Kernel& kernel, const LintSettings& settings) {
 }
 
 }  // namespace
-
-std::string_view lint_word(LintKind kind) { return kWords[static_cast<std::size_t>(kind)]; }
-
-std::optional<LintKind> find_lint_kind(std::string_view word) {
-  const auto at = std::ranges::find(kWords, word);
-  if (at == kWords.end()) return std::nullopt;
-  return static_cast<LintKind>(at - kWords.begin());
-}
 
 void LintLog::add(int instruction, LintKind kind, Severity severity, std::string problem,
                   std::optional<LintCost> cost) {

@@ -18,25 +18,42 @@
 namespace convladder::simulated {
 
 enum class LintKind : std::uint8_t {
-  barrier,       ///< a barrier that some threads of a block go past
-  lanes,         ///< an instruction of a whole warp that some of its lanes go past
-  bounds,        ///< an access outside of a variable in shared memory
-  alignment,     ///< an access whose address is not a multiple of its size
-  sectors,       ///< global memory: more sectors a request than its bytes fill
-  banks,         ///< shared memory: lanes ask one bank for different words
-  local_memory,  ///< an array of a thread that cannot be in registers
-  float64,       ///< arithmetic in float64 on values of float32
-  spills,        ///< registers that are kept in memory
-  occupancy,     ///< a little less of a resource would let more blocks run at a time
-  block_size     ///< threads of a block that do not fill its warps, or a block that cannot be launched
+  barrier,
+  lanes,
+  bounds,
+  alignment,
+  sectors,
+  banks,
+  local_memory,
+  float64,
+  spills,
+  occupancy,
+  block_size
 };
-inline constexpr std::size_t kLintKinds = 11;
 
-/// As typed and in records: "barrier", "local-memory".
-std::string_view lint_word(LintKind kind);
-std::optional<LintKind> find_lint_kind(std::string_view word);
+struct LintWords {
+  std::string_view word;  ///< in records
+  std::string_view text;
+};
 
-/// Costs are in the unit of the kind: sectors a request, wavefronts a request, warps of a multiprocessor.
+/// In the order of LintKind.
+inline constexpr LintWords kLintKinds[] = {
+    {"barrier", "A barrier that some threads of a block skip"},
+    {"lanes", "An instruction of a whole warp that some of its lanes skip"},
+    {"bounds", "An access outside of a variable in shared memory"},
+    {"alignment", "An access whose address is not a multiple of its size"},
+    {"sectors", "A request to global memory that touches more sectors than its bytes fill"},
+    {"banks", "A request to shared memory that asks one bank for different words"},
+    {"local-memory", "An array of a thread that cannot be in registers"},
+    {"float64", "Arithmetic in float64 on values of float32"},
+    {"spills", "Registers that are kept in memory"},
+    {"occupancy", "A little less of a resource would let more blocks run at a time"},
+    {"block-size", "Threads of a block that do not fill its warps, or a block that cannot be launched"}};
+
+inline const LintWords& words_of(LintKind kind) { return kLintKinds[static_cast<std::size_t>(kind)]; }
+
+/// Predicted from addresses and resources, in the unit of the kind: sectors a request, wavefronts a request, warps of a
+/// multiprocessor.
 struct LintCost {
   double found = 0;
   double possible = 0;
@@ -68,11 +85,11 @@ struct LintedKernel {
   BlockShape shape;
   std::vector<Lint> lints{};     ///< findings first; then by the lines of the source
   std::uint64_t accesses = 0;    ///< instructions that access global or shared memory
-  std::uint64_t understood = 0;  ///< of them: what addresses a warp's lanes have against each other is known
+  std::uint64_t understood = 0;  ///< of them: how far apart the addresses of a warp's lanes are is known
   std::string not_looked_at{};   ///< why nothing could be told; otherwise empty
 };
 
-/// Throws nothing for a kernel that the simulator cannot run: then `not_looked_at` says why.
+/// A kernel that cannot be followed is no error: `not_looked_at` says why.
 LintedKernel lint(const ptx::Module& module, const ptx::Kernel& kernel, const LintSettings& settings);
 
 /// Collects what is found; lints of one line that say the same are one.
@@ -93,7 +110,7 @@ class LintLog {
   std::vector<Lint> lints_;
 };
 
-/// "the branch of conv.cu line 12", "the condition of PTX line 40".
+/// "the condition of conv.cu line 12", "the condition of PTX line 40".
 std::string branch_text(const KernelValues& values, int block);
 
 void find_barrier_lints(const KernelValues& values, LintLog& log);

@@ -1,6 +1,5 @@
 // A kernel's needs of a multiprocessor, and arithmetic that is slower than it looks.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +9,7 @@
 #include "simulator/gpus/occupancy.hpp"
 #include "simulator/lints/lint.hpp"
 #include "simulator/memory/warp_access.hpp"
+#include "simulator/ptx/linking.hpp"
 #include "support/text_table.hpp"
 
 namespace convladder::simulated {
@@ -20,17 +20,15 @@ using ptx::Instruction;
 /// A resource is worth a line if at most this part of it keeps a further block away.
 constexpr double kSmallPart = 0.15;
 
+/// Bytes of the variables in shared memory that the kernel has itself, or that it uses of its module.
 std::uint64_t shared_bytes(const KernelValues& values) {
+  const ptx::Kernel& kernel = values.kernel();
   std::uint64_t bytes = 0;
-  std::set<std::string> used;
-  for (const Instruction& instruction : values.kernel().instructions) {
-    for (const ptx::Operand& operand : instruction.operands) used.insert(operand.name);
-  }
-  for (const ptx::Symbol& symbol : values.kernel().symbols) {
-    if (symbol.space == ptx::Space::shared) bytes += symbol.bytes;
-  }
+  for (const ptx::Symbol& symbol : kernel.symbols) bytes += symbol.space == ptx::Space::shared ? symbol.bytes : 0;
   for (const ptx::Symbol& symbol : values.module().symbols) {
-    if (symbol.space == ptx::Space::shared && used.contains(symbol.name)) bytes += symbol.bytes;
+    if (symbol.space != ptx::Space::shared) continue;
+    const auto is_used = [&](const Instruction& one) { return ptx::uses(kernel, one, symbol.name); };
+    if (std::ranges::any_of(kernel.instructions, is_used)) bytes += symbol.bytes;
   }
   return bytes;
 }
@@ -87,7 +85,7 @@ class ResourceLints {
                            settings_.gpu->fp32_lanes, settings_.gpu->title);
       }
       log_.add(i, LintKind::float64, Severity::note,
-               "arithmetic in float64 on a value of float32, as by a constant without f" + rate);
+               "float64 arithmetic on a float32 value, as a constant without the suffix f makes it" + rate);
     }
   }
 
@@ -112,14 +110,14 @@ class ResourceLints {
       return LintCost{static_cast<double>(now.warps), static_cast<double>(then.warps)};
     };
     const auto gain = [&](const Occupancy& then) {
-      return fmt::format("{} blocks of a multiprocessor instead of {}, {} of its {} warps instead of {}", then.blocks,
+      return fmt::format("{} blocks a multiprocessor instead of {}, {} of its {} warps instead of {}", then.blocks,
                          now.blocks, then.warps, limits.warps_per_multiprocessor, now.warps);
     };
     for (std::uint64_t less = 1; static_cast<double>(less) <= kSmallPart * static_cast<double>(bytes); ++less) {
       const Occupancy then = with(settings_.registers, bytes - less);
       if (then.warps <= now.warps) continue;
       log_.add_to_kernel(LintKind::occupancy, Severity::note,
-                         fmt::format("with {} bytes less of its {} of shared memory: {}", less, bytes, gain(then)),
+                         fmt::format("with {} bytes less than its {} of shared memory: {}", less, bytes, gain(then)),
                          cost(then));
       break;
     }

@@ -1,10 +1,7 @@
 // The rules by which each instruction makes a value of those that it reads.
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <string_view>
 
 #include "simulator/lints/kernel_values.hpp"
@@ -95,12 +92,7 @@ ThreadValue KernelValues::special(const std::string& name) const {
 }
 
 ThreadValue KernelValues::symbol_value(const std::string& name) const {
-  const auto found = [&](const std::vector<ptx::Symbol>& symbols) -> const ptx::Symbol* {
-    const auto at = std::ranges::find(symbols, name, &ptx::Symbol::name);
-    return at == symbols.end() ? nullptr : &*at;
-  };
-  const ptx::Symbol* symbol = found(kernel().symbols);
-  if (symbol == nullptr) symbol = found(module_.symbols);
+  const ptx::Symbol* const symbol = find_symbol(name);
   Unknown address;
   std::string space = "variable:";
   if (symbol != nullptr) {
@@ -391,9 +383,9 @@ ThreadValue KernelValues::integer_result(const Instruction& instruction, int ind
                       unknown_part.is_alike_in_trips(unknowns_, Unknown::Scope::warp);
   if (name == "shr" && splits && all_within(from[1].known(), 0, type.bits)) {
     const auto shifted = [&](const ThreadValue& value) {
-      return mapped(as_read(value, type), from[1], bits, [](auto a, auto by) { return a >> by; });
+      return mapped(value, from[1], bits, [](auto a, auto by) { return a >> by; });
     };
-    if (is_known) return shifted(from[0]);
+    if (is_known) return shifted(as_read(from[0], type));
     if (from[1].is_constant() && multiple % (std::uint64_t{1} << from[1].known()[0]) == 0) {
       return collapsed(index, {unknown_part}, multiple >> from[1].known()[0]).plus(shifted(known_part));
     }
@@ -401,15 +393,14 @@ ThreadValue KernelValues::integer_result(const Instruction& instruction, int ind
   }
   if ((name == "div" || name == "rem") && splits && from[1].is_constant() && from[1].known()[0] > 0) {
     const std::int64_t by = from[1].known()[0];
-    const ThreadValue number = as_read(known_part, type);
-    const auto part = [&] {
+    const auto part = [&](const ThreadValue& number) {
       return mapped(number, {by}, bits, [&](auto a, auto b) { return name == "div" ? a / b : a % b; });
     };
-    if (is_known) return part();
-    const bool is_above_zero = all_within(number.known(), 0, std::numeric_limits<std::int64_t>::max());
+    if (is_known) return part(as_read(from[0], type));
+    const bool is_above_zero = all_within(known_part.known(), 0, std::numeric_limits<std::int64_t>::max());
     if (is_above_zero && multiple % static_cast<std::uint64_t>(by) == 0) {
-      if (name == "rem") return part();
-      return collapsed(index, {unknown_part}, multiple / static_cast<std::uint64_t>(by)).plus(part());
+      if (name == "rem") return part(known_part);
+      return collapsed(index, {unknown_part}, multiple / static_cast<std::uint64_t>(by)).plus(part(known_part));
     }
     return other();
   }

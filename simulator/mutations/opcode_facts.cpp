@@ -99,12 +99,8 @@ std::optional<LoadFacts> load_facts(const ptx::Instruction& instruction) {
 }
 
 bool writes(const ptx::Instruction& instruction, int reg) {
-  if (instruction.operands.empty() || store_facts(instruction)) {
-    return instruction.opcode.starts_with("atom") && instruction.operands.front().index == reg;
-  }
-  const Operand& result = instruction.operands.front();
-  const auto is_it = [reg](const Operand& one) { return one.kind == OperandKind::register_ && one.index == reg; };
-  return is_it(result) || std::ranges::any_of(result.elements, is_it);
+  const std::vector<int> results = ptx::result_registers(instruction);
+  return reg >= 0 && std::ranges::find(results, reg) != results.end();
 }
 
 }  // namespace convladder::simulated

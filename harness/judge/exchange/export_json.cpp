@@ -9,9 +9,11 @@
 
 #include "harness/judge/compare/comparison.hpp"
 #include "harness/judge/exchange/export_format.hpp"
+#include "harness/judge/exchange/exported_checks.hpp"
 #include "harness/judge/exchange/google_output.hpp"
 #include "harness/judge/exchange/outcome.hpp"
 #include "harness/judge/exchange/source_files.hpp"
+#include "simulator/lints/lint.hpp"
 #include "support/errors.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_text.hpp"
@@ -399,21 +401,13 @@ std::string rule_text(const std::string& id) {
       {"synccheck", "A barrier that not all of its threads reach"},
       {"ordercheck", "A result that is another one when the work goes on in another order"},
       {"failed-call", "A call of CUDA that did not succeed"},
-      {"lint-barrier", "A barrier that some threads of a block go past"},
-      {"lint-lanes", "An instruction of a whole warp that some of its lanes go past"},
-      {"lint-bounds", "An access outside of a variable in shared memory"},
-      {"lint-alignment", "An access whose address is not a multiple of its size"},
-      {"lint-sectors", "A request to global memory that touches more sectors than its bytes fill"},
-      {"lint-banks", "A request to shared memory that asks one bank for different words"},
-      {"lint-local-memory", "An array of a thread that cannot be in registers"},
-      {"lint-float64", "Arithmetic in float64 on values of float32"},
-      {"lint-spills", "Registers that are kept in memory"},
-      {"lint-occupancy", "A little less of a resource would let more blocks run at a time"},
-      {"lint-block-size", "Threads that do not fill their warps, or a block that cannot be launched"},
       {"regressed", "It is slower than before, beyond what chance explains"},
       {"inconclusive", "Too noisy to tell whether it is slower"},
       {"incorrect", "A result is wrong"},
       {"unsafe", "Its results are right, and a checker has a finding all the same"}};
+  for (const simulated::LintWords& lint : simulated::kLintKinds) {
+    if (id == kLintRule + std::string(lint.word)) return std::string(lint.text);
+  }
   const auto found = kTexts.find(id);
   return found == kTexts.end() ? id : found->second;
 }

@@ -203,7 +203,7 @@ std::vector<ExportedCase> of_program(const JsonPlace& place) {
 
 ExportedFinding exported_lint(const JsonPlace& at, const std::string& kernel) {
   const bool is_wrong = at.at("severity").text() == simulated::severity_name(simulated::Severity::finding);
-  ExportedFinding lint{.rule = "lint-" + at.at("kind").name(),
+  ExportedFinding lint{.rule = kLintRule + at.at("kind").name(),
                        .level = is_wrong ? FindingLevel::error : FindingLevel::note,
                        .text = fmt::format("{}: {}", kernel, printable(at.at("problem").text())),
                        .places = {}};

@@ -10,6 +10,9 @@
 
 namespace convladder {
 
+/// The rule of a lint begins so: "lint-barrier".
+inline constexpr const char* kLintRule = "lint-";
+
 /// "check", "simulation", "simulated program" or "lints", by the structure where the JSON names no kind; empty for all
 /// others.
 std::string kind_of_checks(const JsonPlace& place);

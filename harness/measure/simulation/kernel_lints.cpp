@@ -47,12 +47,13 @@ std::string problem_cell(const Lint& lint) {
 /// The heading of a kernel: its name, and how far it was looked at.
 std::string heading_of(const LintedKernel& kernel, const std::string& name) {
   if (!kernel.not_looked_at.empty()) return name;
-  return fmt::format("{}: blocks of {}{}, {} of {} accesses understood", name, block_text(kernel.shape.threads),
-                     kernel.shape.is_given ? "" : " are taken (--block)", kernel.understood, kernel.accesses);
+  return fmt::format("{}: {} of {}{}, {} of {} accesses understood", name,
+                     kernel.shape.is_given ? "blocks" : "assuming blocks", block_text(kernel.shape.threads),
+                     kernel.shape.is_given ? "" : " (--block)", kernel.understood, kernel.accesses);
 }
 
 ordered_json json_of(const Lint& lint) {
-  ordered_json json = {{"kind", simulated::lint_word(lint.kind)},
+  ordered_json json = {{"kind", simulated::words_of(lint.kind).word},
                        {"severity", severity_name(lint.severity)},
                        {"opcode", lint.opcode},
                        {"ptx_line", lint.ptx_line}};
@@ -62,7 +63,7 @@ ordered_json json_of(const Lint& lint) {
   json["loops"] = lint.loops;
   json["instructions"] = lint.instructions;
   json["problem"] = lint.problem;
-  if (lint.cost) json["cost"] = {{"found", lint.cost->found}, {"possible", lint.cost->possible}};
+  if (lint.cost) json["cost"] = {{"kind", "predicted"}, {"found", lint.cost->found}, {"possible", lint.cost->possible}};
   return json;
 }
 
@@ -140,7 +141,7 @@ Report lint_report(const std::vector<LintedFile>& files, bool verbose) {
       std::vector<std::vector<std::string>> rows;
       for (const Lint& lint : kernel.lints) {
         rows.push_back({place_cell(lint), lint.severity == Severity::finding ? "FINDING" : "note",
-                        std::string(simulated::lint_word(lint.kind)), problem_cell(lint)});
+                        std::string(simulated::words_of(lint.kind).word), problem_cell(lint)});
       }
       if (rows.empty()) {
         section.paragraph("nothing was found");
@@ -148,6 +149,22 @@ Report lint_report(const std::vector<LintedFile>& files, bool verbose) {
         section.table({left("line"), left(""), left("kind"), left("what")}, std::move(rows));
       }
     }
+  }
+  const auto any_kernel = [&](const auto& is_it) {
+    return std::ranges::any_of(files, [&](const LintedFile& file) { return std::ranges::any_of(file.kernels, is_it); });
+  };
+  const auto has_cost = [](const LintedKernel& kernel) {
+    return std::ranges::any_of(kernel.lints, [](const Lint& lint) { return lint.cost.has_value(); });
+  };
+  ReportSection& notes = report.section();
+  if (any_kernel(has_cost)) {
+    notes.note("costs are predicted from addresses and resources; 'convladder simulate --lines' counts them");
+  }
+  if (std::ranges::any_of(files, [](const LintedFile& file) { return file.registers_of.empty(); })) {
+    notes.note("occupancy is told without registers: there is no ptxas, or it does not take the PTX");
+  }
+  if (any_kernel([](const LintedKernel& kernel) { return !kernel.shape.is_given && kernel.not_looked_at.empty(); })) {
+    notes.note("nothing is told of occupancy or of the last threads where the block is only assumed");
   }
   return report;
 }

@@ -43,6 +43,25 @@ __global__ void barrier_by_data(float* out, const float* in) {
   out[threadIdx.x] = tile[127 - threadIdx.x];
 }
 
+__global__ void barrier_by_a_vote(float* out, const float* in) {
+  __shared__ float tile[128];
+  tile[threadIdx.x] = in[threadIdx.x];
+  if (__ballot_sync(0xffffffff, in[threadIdx.x] > 0) != 0) {
+    __syncthreads();  // note barrier
+    tile[threadIdx.x] += 1;
+  }
+  out[threadIdx.x] = tile[127 - threadIdx.x];
+}
+
+__global__ void all_but_one_meet(float* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    if (threadIdx.x == i) continue;
+    __syncthreads();  // FINDING barrier
+    out[threadIdx.x] += i;
+  }
+  out[n] = 0;
+}
+
 __global__ void barrier_in_a_loop_of_each(float* out, const float* in, int n) {
   __shared__ float tile[128];
   for (int i = threadIdx.x; i < n; i += 128) {

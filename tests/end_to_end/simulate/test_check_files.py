@@ -124,6 +124,8 @@ def test_what_is_found_is_shown_at_the_lines_of_a_change(tmp_path: Path) -> None
     barrier = next(n for n, line in enumerate(text, 1) if "FINDING barrier" in line)
     columns = next(n for n, line in enumerate(text, 1) if "note sectors 32/4" in line)
     assert ("lint-barrier", "error", barrier) in shown and ("lint-sectors", "note", columns) in shown, shown
+    rules = {rule["id"]: rule["shortDescription"]["text"] for rule in json.loads(done.stdout)["runs"][0]["tool"]["driver"]["rules"]}
+    assert rules["lint-barrier"] == "A barrier that some threads of a block skip"
     suite = run("export", record, "--to", "junit").stdout
     assert "barrier_under_a_bound" in suite and "leaves_early" in suite
 

@@ -180,6 +180,41 @@ def test_a_stage_that_has_changed_is_tried_again(tmp_path: Path) -> None:
     assert "already" not in run(*words).stdout
 
 
+WAITS = """
+__device__ int done[64];
+__global__ void row_sum(const float* x, float* y, int R, int C) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) atomicExch(&done[blockIdx.x], 0);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicExch(&done[blockIdx.x], 1);
+  }
+  while (atomicAdd(&done[blockIdx.x], 0) == 0) {}
+  float sum = 0;
+  for (int c = 0; r < R && c < C; ++c) sum += x[r * C + c];
+  if (r < R) y[r] = sum;
+}
+extern "C" void solve(const float* x, float* y, int R, int C) { row_sum<<<(R + 127) / 128, 128>>>(x, y, R, C); }
+"""
+
+
+def test_a_stage_that_waits_for_ever_is_ended_in_time(tmp_path: Path) -> None:
+    if NVCC is None:
+        pytest.skip("nvcc is not installed")
+    folder = write_ladder(tmp_path / "sums", {"waits": WAITS})
+    done = run("mutate", folder, "--kinds", "store-out", "--timeout", "2", "--format", "json")
+    flag = WAITS.splitlines().index("    atomicExch(&done[blockIdx.x], 1);") + 1
+    ended = [one for one in json.loads(done.stdout)["mutants"] if one["mutant"]["places"][0]["line"] == flag]
+    assert [(one["verdict"], one["seconds"] < 30) for one in ended] == [("rejected", True)], ended
+
+
+def test_a_launch_of_our_own_stages_is_ended_in_time() -> None:
+    done = run("mutate", "--variant", "global-memory", "--size", "C6H40W40M16K5P2", "--batch", "3", "--kinds", "scaled", "--most", "1",
+               "--timeout", "0.1", "--format", "json")
+    tried = [(one["verdict"], one["seconds"] < 5) for one in json.loads(done.stdout)["mutants"] if one["seconds"] > 0]
+    assert tried == [("rejected", True)], done
+
+
 def test_what_cannot_be_tested_is_one_line(program: Path) -> None:
     assert_refused(run("mutate", "--", "/bin/false"), "fails without any mutant: exit code 1")
     nothing = run("mutate", "--", "/bin/true")
