@@ -57,7 +57,8 @@ TEST(Lints, FollowPartsOfUnknownMultiples) {
   EXPECT_EQ(sectors(sum + "rem.u32 %r4, %r3, 64; mul.wide.u32 %rd2, %r4, 8;"), 8);
   EXPECT_EQ(sectors(sum + "or.b32 %r4, %r3, 0; mul.wide.u32 %rd2, %r4, 4;"), 4);
   // Below a multiple: the first thread's quotient is one less, and its remainder is not known.
-  EXPECT_EQ(sectors(sum + "sub.u32 %r3, %r3, 1; shr.u32 %r4, %r3, 6; mul.wide.u32 %rd2, %r4, 4;"), 4);
+  const std::string quotient = sum + "sub.u32 %r3, %r3, 1; shr.u32 %r4, %r3, 6; add.u32 %r4, %r4, 1; ";
+  EXPECT_EQ(sectors(quotient + "mul.wide.u32 %rd2, %r4, 4;", {32, 1, 1}), 4) << "two neighbours";
   EXPECT_EQ(sectors(sum + "sub.u32 %r3, %r3, 1; rem.u32 %r4, %r3, 64; mul.wide.u32 %rd2, %r4, 4;"), 0);
   EXPECT_EQ(sectors(sum + "shr.u32 %r4, %r3, 7; mul.wide.u32 %rd2, %r4, 4;"), 0) << "n may be odd";
   EXPECT_EQ(sectors(sum + "rem.u32 %r4, %r3, 24; mul.wide.u32 %rd2, %r4, 4;"), 0);

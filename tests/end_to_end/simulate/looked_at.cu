@@ -46,7 +46,7 @@ __global__ void barrier_by_data(float* out, const float* in) {
 __global__ void barrier_by_a_vote(float* out, const float* in) {
   __shared__ float tile[128];
   tile[threadIdx.x] = in[threadIdx.x];
-  if (__ballot_sync(0xffffffff, in[threadIdx.x] > 0) != 0) {
+  if (__ballot_sync(0xffffffff, in[threadIdx.x] > 0) == 0x0f0f0f0f) {
     __syncthreads();  // note barrier
     tile[threadIdx.x] += 1;
   }
