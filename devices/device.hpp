@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -102,6 +103,16 @@ struct KernelCounters {
   bool depends_on_data = false;  ///< whether other data could have led to other sums
 
   bool operator==(const KernelCounters&) const = default;
+};
+
+/// A device's counts of one line of source, over kernels that it has executed.
+struct LineCounters {
+  std::string path;  ///< of the source, as its compiler was told; empty: instructions of which nobody told it
+  int line = 0;
+  int instructions = 0;                    ///< that were made of it
+  std::map<std::string, double> counters;  ///< sums by the profiler's names; no zeros
+
+  bool operator==(const LineCounters&) const = default;
 };
 
 /// The work of a program between the kernels that it launches: it takes time on a GPU as well.
@@ -216,6 +227,9 @@ class Device {
   virtual bool has_clock() const { return true; }
   /// The counters of the launches since the last call, in order. Empty for devices that count nothing.
   virtual std::vector<KernelCounters> take_counters() { return {}; }
+  /// The counts of the launches that `take_counters` has given since the last call, by line of their source, without
+  /// order. Their sum is that of all counters that are sums. Empty for devices that do not count by line.
+  virtual std::vector<LineCounters> take_lines() { return {}; }
   /// The work beside the kernels since the last call. Zeros for devices that do not look for it.
   virtual WorkBeside take_work_beside() { return {}; }
   /// Switches the counting of launches, which is on at first. Launches that are not counted run faster and are missing

@@ -28,6 +28,7 @@ void VariantDevice::copy_to_host(void* destination, const void* source, std::siz
 }
 
 std::vector<KernelCounters> VariantDevice::take_counters() { refuse("take the counters"); }
+std::vector<LineCounters> VariantDevice::take_lines() { refuse("take the counters"); }
 void VariantDevice::set_counting(bool /*counts*/) { refuse("say what is counted"); }
 void VariantDevice::set_grid_window(std::optional<GridWindow> /*window*/) { refuse("limit the grid"); }
 void VariantDevice::set_counted_items(std::optional<GridWindow> /*items*/) { refuse("limit what is counted"); }

@@ -26,6 +26,7 @@ class VariantDevice final : public Device {
   bool is_asynchronous() const override { return device_.is_asynchronous(); }
   bool is_host_memory() const override { return device_.is_host_memory(); }
   std::vector<KernelCounters> take_counters() override;
+  std::vector<LineCounters> take_lines() override;
   void set_counting(bool counts) override;
   void set_grid_window(std::optional<GridWindow> window) override;
   void set_counted_items(std::optional<GridWindow> items) override;

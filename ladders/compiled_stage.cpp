@@ -191,8 +191,8 @@ class StageVariant final : public Variant {
     const Configuration chosen = configurations(size, wanted, 1).candidates.at(0);
     StageDefinitions definitions;
     for (const Parameter& one : chosen.parameters()) definitions.emplace_back(one.name, one.value);
-    return stage_variant(
-        {stage_.problem, stage_.source, builds_(definitions), chosen.text() + chosen_by_text(chosen_by)});
+    return stage_variant({stage_.problem, stage_.source, builds_(definitions),
+                          chosen.text() + chosen_by_text(chosen_by), stage_.folder});
   }
 
  private:

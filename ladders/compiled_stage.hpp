@@ -35,7 +35,8 @@ struct CompiledStage {
   const FolderProblem* problem = nullptr;  ///< of the folder; outlives the stage
   StageSource source;
   StageBuild build;
-  std::string choice;  ///< the parameters that were compiled in: "TILE=8"
+  std::string choice;                 ///< the parameters that were compiled in: "TILE=8"
+  std::filesystem::path folder = {};  ///< its source's; empty where that is not at hand
 
   /// Whether it launches its kernels through the CUDA runtime.
   bool launches_by_itself() const { return source.is_cuda(); }

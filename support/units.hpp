@@ -8,6 +8,9 @@ namespace convladder {
 /// Three significant digits, or all digits before the point if there are more: "1.23", "12.3", "123", "1234".
 std::string short_number(double value);
 
+/// A whole number, not negative, with its digits in groups: "12,582,912".
+std::string grouped_number(double value);
+
 /// Nanoseconds with three significant digits in the most suitable unit: "847 ns", "12.3 µs", "4.56 ms", "1.23 s".
 std::string time_text(double nanoseconds);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulator/instructions/memory/memory_access.hpp"
+#include "simulator/memory/device_memory.hpp"
 #include "simulator/state/block_context.hpp"
 
 namespace convladder::simulated {
@@ -25,25 +26,27 @@ void WorkOrder::begin(StreamWork work) {
 
 /// Whether the work has ended when the current one begins.
 bool WorkOrder::ends_before(std::uint32_t work) const {
-  const StreamWork& earlier = works_[work];
   const StreamWork& now = works_.back();
-  const auto has_ended = [&now](int stream, std::uint32_t number) {
-    const auto ended = now.behind.find(stream);
-    return ended != now.behind.end() && ended->second >= number;
+  return work + 1 == works_.size() || works_[work].stream == now.stream || has_ended(work, now.behind);
+}
+
+bool WorkOrder::has_ended(std::uint32_t work, const EndedWork& all_ended) const {
+  const StreamWork& earlier = works_[work];
+  const auto is_known = [&all_ended](int stream, std::uint32_t number) {
+    const auto ended = all_ended.find(stream);
+    return ended != all_ended.end() && ended->second >= number;
   };
-  if (work + 1 == works_.size() || earlier.stream == now.stream || has_ended(earlier.stream, earlier.number)) {
-    return true;
-  }
+  if (is_known(earlier.stream, earlier.number)) return true;
   const auto above = together_.upper_bound(earlier.stream);
   if (above == together_.begin()) return false;
   const Together& last = std::prev(above)->second;
-  return earlier.stream < last.end && has_ended(last.stream, last.number);
+  return earlier.stream < last.end && is_known(last.stream, last.number);
 }
 
 template <typename Found>
 void WorkOrder::touch_words(std::uint64_t begin, std::uint64_t bytes, const Access& access, const Found& found) {
   const auto now = static_cast<std::uint32_t>(works_.size() - 1);
-  if (now == 0) return;
+  if (now == 0 || begin < followed_from_) return;
   for (std::uint64_t at = begin; at < begin + bytes;) {
     const std::uint64_t page = at / kPageBytes;
     if (page != last_page_) {
@@ -53,11 +56,16 @@ void WorkOrder::touch_words(std::uint64_t begin, std::uint64_t bytes, const Acce
         is_blind_ = true;
         return;
       }
-      if (known == nullptr) known = std::make_unique<Page>(kPageBytes / kWord);
+      if (known == nullptr) known = std::make_unique<Page>();
       last_page_ = page;
       last_ = known.get();
     }
-    Word& word = (*last_)[at % kPageBytes / kWord];
+    if (last_->last_work != now || (access.writes && !last_->last_writes)) {
+      last_->last_work = now;
+      last_->last_writes = access.writes;
+      if (at >= kVisibleWindow) users_[page].push_back({now, access.writes});
+    }
+    Word& word = last_->words[at % kPageBytes / kWord];
     const std::uint64_t first = at % kWord;
     const std::uint64_t count = std::min(kWord - first, begin + bytes - at);
     const auto mask = static_cast<std::uint8_t>(((1U << count) - 1) << first);
@@ -73,8 +81,10 @@ void WorkOrder::touch_words(std::uint64_t begin, std::uint64_t bytes, const Acce
         const bool replaces = word.first_reader == 0 || is_before(word.first_reader);
         (replaces ? word.first_reader : word.last_reader) = now;
         word.read = replaces ? mask : static_cast<std::uint8_t>(word.read | mask);
+        word.is_read_strongly = access.is_strong && (replaces || word.is_read_strongly);
       } else {
         word.read |= mask;
+        word.is_read_strongly = access.is_strong && word.is_read_strongly;
       }
     } else {
       for (const std::uint32_t reader : {word.first_reader, word.last_reader}) {
@@ -152,6 +162,41 @@ std::vector<WorkOrder::Conflict> WorkOrder::touch(std::uint64_t begin, std::uint
   return conflicts;
 }
 
+std::vector<WorkOrder::PageInUse> WorkOrder::pages_in_use(const EndedWork& ended) {
+  std::vector<PageInUse> pages;
+  for (auto page = users_.begin(); page != users_.end();) {
+    auto& [number, users] = *page;
+    std::erase_if(users, [&](const User& user) { return has_ended(user.work, ended); });
+    if (users.empty()) {
+      page = users_.erase(page);
+      continue;
+    }
+    pages.push_back({number * kPageBytes, std::ranges::any_of(users, &User::writes), users.back().work});
+    ++page;
+  }
+  return pages;
+}
+
+std::optional<WorkOrder::Conflict> WorkOrder::host_access(std::uint64_t address, bool writes, const EndedWork& ended,
+                                                          EndedWork& seen) {
+  const auto page = pages_.find(address / kPageBytes);
+  if (page == pages_.end()) return std::nullopt;
+  const Word& word = page->second->words[address % kPageBytes / kWord];
+  const auto is_under_way = [&](std::uint32_t work) { return work != 0 && !has_ended(work, ended); };
+  if (is_under_way(word.writer)) {
+    const StreamWork& writer = works_[word.writer];
+    if (!word.is_strong) return Conflict{writes ? "write after write" : "read after write", address, writer.what};
+    join(seen, writer.behind);
+    join(seen, {{writer.stream, writer.number}});
+    return std::nullopt;
+  }
+  for (const std::uint32_t reader : {word.first_reader, word.last_reader}) {
+    if (writes && !word.is_read_strongly && is_under_way(reader))
+      return Conflict{"write after read", address, works_[reader].what};
+  }
+  return std::nullopt;
+}
+
 void WorkOrder::end_together(int first, int end, int stream, std::uint32_t number) {
   if (end > first) together_[first] = {end, stream, number};
 }
@@ -161,11 +206,12 @@ void WorkOrder::forget(std::uint64_t begin, std::uint64_t bytes) {
   for (auto page = pages_.lower_bound(begin / kPageBytes); page != pages_.end() && page->first * kPageBytes < end;) {
     const std::uint64_t first = page->first * kPageBytes;
     if (begin <= first && first + kPageBytes <= end) {
+      users_.erase(page->first);
       page = pages_.erase(page);
       continue;
     }
     for (std::uint64_t at = std::max(begin, first); at < std::min(end, first + kPageBytes); at += kWord) {
-      (*page->second)[at % kPageBytes / kWord] = {};
+      page->second->words[at % kPageBytes / kWord] = {};
     }
     ++page;
   }

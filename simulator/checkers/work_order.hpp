@@ -1,5 +1,6 @@
 // Order between the work of several streams: kernels, copies and calls of libraries that touch the same memory while
-// neither stream waits for the other, and the host has waited for neither.
+// neither stream waits for the other, and the host has waited for neither. And between such work and the host's own
+// loads and stores, in memory that both see.
 //
 // The machine that enqueues work says what each piece of it is ordered behind. For every word of memory the last write
 // and two reads are kept, by work; a conflict with an older one that these hide is found at another word or not at all.
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,21 @@ class WorkOrder final : public AccessObserver {
     std::string with;
   };
   std::vector<Conflict> touch(std::uint64_t begin, std::uint64_t bytes, bool writes);
+
+  /// Only memory from there on is followed: it is memory that the host sees, and nobody asks for the order of streams.
+  void follow_from(std::uint64_t address) { followed_from_ = address; }
+  /// Pages of the memory that the host sees, which work has touched that has not ended, as far as `ended` goes.
+  struct PageInUse {
+    std::uint64_t begin = 0;
+    bool is_written = false;
+    std::uint32_t user = 0;  ///< the last such work: see `what`
+  };
+  static constexpr std::uint64_t kPageBytes = 4096;
+  std::vector<PageInUse> pages_in_use(const EndedWork& ended);
+  const std::string& what(std::uint32_t work) const { return works_[work].what; }
+  /// An access of the host itself, to the word at the address. `seen` gets what it learns from an answer of the device:
+  /// a word that a kernel has written by an atomic or volatile store tells that what came before it was done.
+  std::optional<Conflict> host_access(std::uint64_t address, bool writes, const EndedWork& ended, EndedWork& seen);
   /// All works of the streams from `first` to before `end`, which nobody else knows by number, have ended when this
   /// work of another stream has: those of a graph, each of whose nodes has a stream of its own.
   void end_together(int first, int end, int stream, std::uint32_t number);
@@ -62,7 +79,6 @@ class WorkOrder final : public AccessObserver {
   bool is_blind() const { return is_blind_; }
 
  private:
-  static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::uint64_t kWord = 4;
   static constexpr std::size_t kMostPages = std::size_t{1} << 17;  // of 16 KiB each: 2 GiB
   /// Accesses by the works of these indices; 0: none.
@@ -70,11 +86,20 @@ class WorkOrder final : public AccessObserver {
     std::uint32_t writer = 0;
     std::uint32_t first_reader = 0;
     std::uint32_t last_reader = 0;
-    std::uint8_t written = 0;  ///< the bytes that the writer has written
-    std::uint8_t read = 0;     ///< the bytes that the readers have read
-    bool is_strong = false;    ///< all that its writer did here was atomic or volatile
+    std::uint8_t written = 0;       ///< the bytes that the writer has written
+    std::uint8_t read = 0;          ///< the bytes that the readers have read
+    bool is_strong = false;         ///< all that its writer did here was atomic or volatile
+    bool is_read_strongly = false;  ///< and all that its readers did
   };
-  using Page = std::vector<Word>;
+  struct Page {
+    std::vector<Word> words = std::vector<Word>(kPageBytes / kWord);
+    std::uint32_t last_work = 0;  ///< the last that is in `users_`, and whether as one that writes
+    bool last_writes = false;
+  };
+  struct User {
+    std::uint32_t work = 0;
+    bool writes = false;
+  };
   struct Access {
     bool writes = false;
     bool is_strong = false;
@@ -88,6 +113,7 @@ class WorkOrder final : public AccessObserver {
     return known.is_before;
   }
   bool ends_before(std::uint32_t work) const;
+  bool has_ended(std::uint32_t work, const EndedWork& ended) const;
   bool is_strong(const WarpAccess& access);
 
   struct Together {
@@ -99,6 +125,8 @@ class WorkOrder final : public AccessObserver {
   std::vector<StreamWork> works_ = std::vector<StreamWork>(1);
   std::map<int, Together> together_;                      ///< by first stream
   std::map<std::uint64_t, std::unique_ptr<Page>> pages_;  ///< by number
+  std::map<std::uint64_t, std::vector<User>> users_;      ///< of pages, by number; those that may not have ended
+  std::uint64_t followed_from_ = 0;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   Page* last_ = nullptr;
   struct Answer {

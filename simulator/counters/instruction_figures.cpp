@@ -52,4 +52,43 @@ void KernelFigures::add(const Program& program, const std::vector<InstructionCou
   }
 }
 
+namespace {
+
+using LinesByPlace = std::map<std::pair<std::string, int>, LineCounters>;
+
+void add_lines(const KernelFigures& figures, LinesByPlace& lines) {
+  for (const InstructionFigures& one : figures.instructions) {
+    const SourcePlace place = one.places.empty() ? SourcePlace() : one.places.front();
+    const auto path = figures.files.find(place.file);
+    LineCounters line{.path = path == figures.files.end() ? place.file : path->second,
+                      .line = place.line,
+                      .instructions = 1,
+                      .counters = one.counters};
+    const auto [known, is_new] = lines.try_emplace({line.path, line.line}, line);
+    if (is_new) continue;
+    ++known->second.instructions;
+    for (const auto& [name, value] : one.counters) known->second.counters[name] += value;
+  }
+}
+
+std::vector<LineCounters> list_of(const LinesByPlace& lines) {
+  std::vector<LineCounters> list;
+  for (const auto& [place, line] : lines) list.push_back(line);
+  return list;
+}
+
+}  // namespace
+
+std::vector<LineCounters> by_line(const KernelFigures& figures) {
+  LinesByPlace lines;
+  add_lines(figures, lines);
+  return list_of(lines);
+}
+
+std::vector<LineCounters> by_line(const std::map<std::string, KernelFigures>& kernels) {
+  LinesByPlace lines;
+  for (const auto& [name, figures] : kernels) add_lines(figures, lines);
+  return list_of(lines);
+}
+
 }  // namespace convladder::simulated

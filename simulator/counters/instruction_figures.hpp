@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "devices/device.hpp"
 #include "simulator/execution/executor.hpp"
 #include "simulator/state/program.hpp"
 #include "simulator/state/source_place.hpp"
@@ -45,5 +46,11 @@ struct KernelFigures {
           "threads", its.threads, "left_out", its.left_out);
   }
 };
+
+/// The counts by the line that each instruction was written at, or, of inlined code of the toolkit, where that was
+/// called; by path and line.
+std::vector<LineCounters> by_line(const KernelFigures& figures);
+/// Those of several kernels, which may share lines.
+std::vector<LineCounters> by_line(const std::map<std::string, KernelFigures>& kernels);
 
 }  // namespace convladder::simulated

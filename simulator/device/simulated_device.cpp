@@ -80,14 +80,19 @@ DeviceMemory open_memory() {
   }
 }
 
-const DeviceRegistration registration{
-    {.name = "simulated",
-     .family = "cuda",
-     .order = 30,
-     .unavailable = unavailable,
-     .open = [] { return std::unique_ptr<Device>(std::make_unique<SimulatedDevice>()); },
-     .facts = facts,
-     .has_clock = false}};
+const DeviceRegistration registration{{.name = "simulated",
+                                       .family = "cuda",
+                                       .order = 30,
+                                       .unavailable = unavailable,
+                                       .open =
+                                           [] {
+                                             SimulatedDeviceOptions options;
+                                             options.keeps_instructions = true;
+                                             return std::unique_ptr<Device>(
+                                                 std::make_unique<SimulatedDevice>(std::move(options)));
+                                           },
+                                       .facts = facts,
+                                       .has_clock = false}};
 
 }  // namespace
 

@@ -79,7 +79,7 @@ struct SimulatedDeviceOptions {
   bool with_caches = true;                           ///< whether traffic below the L1 is counted
   LaunchLimits limits;                               ///< of every launch
   SchedulesWanted schedules{};                       ///< orders of each launch besides the usual one
-  bool keeps_instructions = false;                   ///< whether take_instructions gives anything
+  bool keeps_instructions = false;                   ///< whether take_instructions and take_lines give anything
   MutantsWanted mutants{};                           ///< which are listed, and which one runs
   std::uint64_t sample_blocks = 0;                   ///< about so many blocks of a launch run, for a quick look; 0: all
   double seconds_of_launched = 0;                    ///< for all kernels that a kernel launches; 0: no limit
@@ -119,6 +119,9 @@ class SimulatedDevice final : public Device {
   /// The counts of the instructions of the launches that `take_counters` has given since the last call, by the kernel's
   /// name in the PTX.
   std::map<std::string, KernelFigures> take_instructions() { return std::exchange(instructions_, {}); }
+  /// None unless the device keeps instructions.
+  std::vector<LineCounters> take_lines() override { return by_line(take_instructions()); }
+  void keep_instructions() { options_.keeps_instructions = true; }
   /// Launches that are not counted are missing in `take_launches` as well. Checkers see them all the same.
   void set_counting(bool counts) override { counts_ = counts; }
   /// From now on launches are looked at for their order with other work. Null: no more.

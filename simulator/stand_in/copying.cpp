@@ -170,10 +170,11 @@ void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from
   } else {
     machine.synchronize(stream);
   }
+  if (host_waits && !(to_device && from_device)) machine.host_sees(stream);
 }
 
 void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, std::size_t unit, const Size3& size,
-                    int stream) {
+                    int stream, bool host_waits) {
   if (size.width == 0 || size.height == 0 || size.depth == 0) return;
   if (to.address == nullptr) throw Failure(kInvalidValue);
   if (!is_device_only(to.address) && !is_pinned(machine, to.address)) throw Failure(kInvalidValue);
@@ -202,6 +203,7 @@ void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, st
   });
   const std::uint64_t bytes = size.width * size.height * size.depth;
   machine.note_copy_on_device("[CUDA memset]", bytes, bytes, stream);
+  if (host_waits && !is_device_only(to.address)) machine.host_sees(stream);
 }
 
 }  // namespace convladder::stand_in

@@ -30,8 +30,9 @@ struct Size3 {
 void copy_rectangle(Machine& machine, const Rectangle& to, const Rectangle& from, const Size3& size, CopyKind kind,
                     int stream, bool host_waits);
 
-/// Fills with the `unit` bytes at `value`; the width is a multiple of them.
+/// Fills with the `unit` bytes at `value`; the width is a multiple of them. `host_waits`: for a fill of memory that the
+/// host sees; with memory of the device it never does.
 void fill_rectangle(Machine& machine, const Rectangle& to, const void* value, std::size_t unit, const Size3& size,
-                    int stream);
+                    int stream, bool host_waits);
 
 }  // namespace convladder::stand_in

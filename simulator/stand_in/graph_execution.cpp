@@ -86,10 +86,11 @@ struct CarryOut {
     copy_rectangle(machine, work.to, work.from, work.size, work.kind, stream, false);
   }
   void operator()(const FillWork& work) const {
-    fill_rectangle(machine, work.to, work.value.data(), work.unit, work.size, stream);
+    fill_rectangle(machine, work.to, work.value.data(), work.unit, work.size, stream, false);
   }
   void operator()(const HostWork& work) const {
     machine.settle();
+    machine.host_sees(stream);
     machine.beside.host_works([&work] { work.function(work.data); });
   }
   void operator()(const EventRecordWork& work) const {

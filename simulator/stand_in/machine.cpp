@@ -251,10 +251,55 @@ Stream* Machine::add_stream(unsigned flags, int priority) {
   made->context = contexts.current();
   Stream* const stream = made.get();
   streams_[stream] = std::move(made);
-  if (settings.checkers.race && !settings.real_clock && !work_order_) {
-    device_.set_work_order(&work_order_.emplace());
-  }
+  look_at_order(true);
   return stream;
+}
+
+void Machine::look_at_order(bool of_all) {
+  if (!settings.checkers.race || settings.real_clock) return;
+  const bool is_first = !work_order_;
+  if (is_first) device_.set_work_order(&work_order_.emplace());
+  if (of_all) {
+    work_order_->follow_from(0);
+  } else if (is_first) {
+    work_order_->follow_from(simulated::kVisibleWindow);
+  }
+}
+
+void Machine::call_begins() {
+  timeline.call_begins();
+  beside.call_begins();
+  if (!work_order_) return;
+  for (HostAccesses::Found& found : host_accesses_.open(*work_order_, timeline.known_to_host())) {
+    const auto* const address = reinterpret_cast<const void*>(found.address);  // NOLINT(performance-no-int-to-ptr)
+    const simulated::Allocation* const memory = device_.allocation_at(address);
+    if (memory == nullptr) continue;
+    simulated::Finding finding;
+    finding.checker = simulated::Checker::race;
+    finding.space = "global";
+    finding.address = found.address;
+    finding.allocation = memory->label;
+    finding.count = 1;
+    finding.problem =
+        found.what.empty()
+            ? fmt::format(
+                  "a call of the system before this one has failed (EFAULT): the host has given it memory in use, "
+                  "as '{}' is, and has not waited for {}",
+                  memory->label, found.work)
+            : fmt::format("{} at byte {} of '{}' by the host, which has not waited for {}", found.what,
+                          found.address - memory->begin, memory->label, found.work);
+    report.found({finding}, found.places != nullptr ? std::move(found.places) : calling_places());
+  }
+}
+
+void Machine::call_ends() noexcept {
+  beside.call_ends();
+  if (!work_order_) return;
+  try {
+    if (host_accesses_.protect(*work_order_, timeline.known_to_host())) return;
+    report.unseen("on this processor nobody has looked at what the host itself does with memory in use");
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without memory for it nothing is protected
+  }
 }
 
 Stream* Machine::find_stream(const void* stream) const {
@@ -377,6 +422,7 @@ void Machine::finish() noexcept {
   const std::scoped_lock lock(mutex);
   if (std::exchange(finished_, true) || (is_fork && !calls_ever_)) return;
   try {
+    call_begins();  // judges what the host has touched since the last call
     // Nobody looks at memory any more.
     if (deferred_) deferred_->forget();
     ending_.clear();

@@ -25,9 +25,11 @@
 #include "simulator/stand_in/contexts.hpp"
 #include "simulator/stand_in/deferred_work.hpp"
 #include "simulator/stand_in/gpu_clock.hpp"
+#include "simulator/stand_in/host_accesses.hpp"
 #include "simulator/stand_in/memory_of_graphs.hpp"
 #include "simulator/stand_in/modules/modules.hpp"
 #include "simulator/stand_in/python.hpp"
+#include "simulator/stand_in/report/call_places.hpp"
 #include "simulator/stand_in/report/report.hpp"
 #include "simulator/stand_in/report/trace.hpp"
 #include "simulator/stand_in/settings.hpp"
@@ -289,10 +291,20 @@ class Machine {
   /// The explanation given when the device was lost.
   const std::string& why_lost() const { return why_lost_; }
 
+  /// A call of the program begins or ends, none within another. In between the host's own accesses of memory that it
+  /// shares with the device are looked at (HostAccesses).
+  void call_begins();
+  void call_ends() noexcept;
+  /// The host has seen the end of all work in the stream, though it has not waited for it.
+  void host_sees(int stream) { host_accesses_.sees(timeline.end_of(stream).ended); }
+
   // Members for the device that served_device.cpp makes of this machine.
   bool collects_counters = false;
   std::vector<KernelCounters> collected_counters;  ///< for every launch, in order, if `collects_counters`
   BesideKernels beside;                            ///< if `collects_counters`
+  std::map<std::string, simulated::KernelFigures> collected_instructions;  ///< by kernel, if `collects_counters`
+  /// Adds the instructions of the launches whose counters were taken last.
+  void collect_instructions();
   std::string failed_launch;  ///< the first launch that was refused, and why; empty if there was none
   /// Notes the failure, if the call is one that launches and its failure says why.
   void note_failed_launch(std::string_view call, const Failure& failure);
@@ -340,7 +352,10 @@ class Machine {
   const GpuFacts* gpu_;
   const simulated::GpuModel* gpu_model_;  // the model of the caches: that GPU's, or the default's
   simulated::SimulatedDevice device_;
+  /// From now on looks at the order of work: of all, or only where it uses memory that the host sees.
+  void look_at_order(bool of_all);
   std::optional<simulated::WorkOrder> work_order_;
+  HostAccesses host_accesses_;
   std::string work_;                      // the last one that has begun
   std::optional<DeferredWork> deferred_;  // with the real clock, like the next members
   std::optional<GpuClock> gpu_clock_;
@@ -414,10 +429,5 @@ class TimedCall {
   std::string_view name_;
   Nanoseconds begin_;
 };
-
-/// Where the program has called from, innermost first, without our own functions.
-CallPlaces calling_places();
-/// The place of an instruction; none if it is nobody's or ours.
-std::optional<CallPlace> place_of(std::uint64_t instruction);
 
 }  // namespace convladder::stand_in

@@ -266,6 +266,10 @@ void Machine::found_in(const Function& function, std::vector<simulated::Finding>
   report.found(std::move(findings), calling_places());
 }
 
+void Machine::collect_instructions() {
+  for (const auto& [name, figures] : device_.take_instructions()) collected_instructions[name].add(figures);
+}
+
 void Machine::take_over(const Function& function, const LaunchRequest& request) {
   if (const std::string printed = device_.take_printed(); !printed.empty()) {
     std::fwrite(printed.data(), 1, printed.size(), stdout);
@@ -282,8 +286,12 @@ void Machine::take_over(const Function& function, const LaunchRequest& request) 
   // The first launch is the function's, the others are of kernels that it and its children have launched.
   const std::vector<simulated::LaunchedKernel> kernels = device_.launched_kernels();
   const std::vector<KernelCounters> all = device_.take_counters();
-  for (auto& [name, figures] : device_.take_instructions()) {
-    report.instructions({name, name == function.name ? function.configuration : ""}, figures);
+  if (collects_counters) {
+    collect_instructions();
+  } else {
+    for (auto& [name, figures] : device_.take_instructions()) {
+      report.instructions({name, name == function.name ? function.configuration : ""}, figures);
+    }
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const KernelCounters& counters = all[i];

@@ -1,7 +1,5 @@
 // Memory of the machine.
-#include <execinfo.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +13,6 @@
 
 namespace convladder::stand_in {
 namespace {
-
-constexpr int kMostFrames = 48;  // calls of libraries go through some twenty of ours
-constexpr std::size_t kMostPlaces = 8;
 
 std::string_view name_of(MemoryKind kind) {
   switch (kind) {
@@ -33,58 +28,7 @@ std::string_view name_of(MemoryKind kind) {
   return "registered memory";
 }
 
-/// The path of this program, which is valid in any folder.
-const std::string& own_program() {
-  static const std::string path = [] {
-    std::array<char, PATH_MAX> buffer{};
-    const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size());
-    return length < 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
-  }();
-  return path;
-}
-
 }  // namespace
-
-std::optional<CallPlace> place_of(std::uint64_t instruction) {
-  const auto folder_of = [](const char* file) {
-    const std::string_view path = file == nullptr ? "" : file;
-    return path.substr(0, path.rfind('/') + 1);
-  };
-  Dl_info own{};
-  dladdr(reinterpret_cast<const void*>(&place_of), &own);
-  Dl_info info{};
-  const link_map* map = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
-              const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
-      info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
-    return {};  // our libraries are in one folder
-  }
-  const bool is_program = map == nullptr || map->l_name == nullptr || *map->l_name == '\0';
-  CallPlace place;
-  place.file = is_program ? own_program() : map->l_name;
-  place.offset = instruction - (map == nullptr ? 0 : map->l_addr);
-  return place;
-}
-
-CallPlaces calling_places() {
-  if (python_caller().line > 0) return std::make_shared<const std::vector<CallPlace>>(1, python_caller());
-  std::vector<void*> frames(kMostFrames);
-  frames.resize(static_cast<std::size_t>(backtrace(frames.data(), kMostFrames)));
-  // Never destroyed, like the machine: programs call until their very end.
-  static auto& known = *new std::map<std::vector<void*>, CallPlaces>;
-  static std::mutex known_mutex;
-  const std::scoped_lock lock(known_mutex);
-  CallPlaces& places = known[frames];
-  if (places != nullptr) return places;
-  std::vector<CallPlace> found;
-  for (void* const frame : frames) {
-    // The call is before the place that it returns to.
-    if (auto place = place_of(reinterpret_cast<std::uint64_t>(frame) - 1)) found.push_back(std::move(*place));
-    if (found.size() == kMostPlaces) break;
-  }
-  places = std::make_shared<const std::vector<CallPlace>>(std::move(found));
-  return places;
-}
 
 void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, const char* call, std::string_view name) {
   if (kind != MemoryKind::pinned && bytes > free_bytes()) throw Failure(kOutOfMemory);
@@ -107,6 +51,7 @@ void* Machine::allocate(MemoryKind kind, std::uint64_t bytes, unsigned flags, co
     memory.buffer = allocate_now();
   }
   void* const address = memory.buffer.address();
+  if (kind != MemoryKind::device) look_at_order(false);
   if (work_order_) work_order_->forget(reinterpret_cast<std::uint64_t>(address), bytes);
   uses(Contexts::current_device(), kind == MemoryKind::pinned ? 0 : static_cast<std::int64_t>(bytes));
   report.allocated({label, call, bytes, calling_places()});

@@ -178,6 +178,7 @@ void Machine::run_by_real_clock(const KernelWork& work, const LaunchRequest& req
       std::max(1, predict_launch(*gpu_, known.counts).residence.blocks) * static_cast<double>(gpu_->multiprocessors);
   known.share = std::min(1.0, static_cast<double>(request.grid.count()) / resident);
   if (collects_counters) {
+    collect_instructions();
     collected_counters.push_back(known.counters);
     collected_counters.back().kernel = work.function->written;
     if (request.dynamic_shared_bytes > 0) {

@@ -18,6 +18,7 @@ class ServedDevice final : public LoadedCodesDevice {
  public:
   explicit ServedDevice(Machine& machine) : machine_(machine) {
     machine_.collects_counters = true;
+    machine_.device().keep_instructions();
     machine_.beside.start();
   }
 
@@ -50,6 +51,7 @@ class ServedDevice final : public LoadedCodesDevice {
       machine_.device().launch(launch);
       for (KernelCounters& one : machine_.device().take_counters())
         machine_.collected_counters.push_back(std::move(one));
+      machine_.collect_instructions();
       if (auto found = machine_.device().take_findings(); !found.empty()) machine_.report.found(std::move(found), {});
     });
   }
@@ -71,6 +73,9 @@ class ServedDevice final : public LoadedCodesDevice {
   bool has_clock() const override { return false; }
   std::vector<KernelCounters> take_counters() override {
     return locked([&] { return std::exchange(machine_.collected_counters, {}); });
+  }
+  std::vector<LineCounters> take_lines() override {
+    return locked([&] { return simulated::by_line(std::exchange(machine_.collected_instructions, {})); });
   }
 
   WorkBeside take_work_beside() override {

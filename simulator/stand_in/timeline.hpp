@@ -104,6 +104,8 @@ class Timeline {
   /// The host has learnt that everything up to then has ended.
   void host_learns(const Moment& end) { simulated::join(host_, end.ended); }
 
+  const simulated::EndedWork& known_to_host() const { return host_; }
+
   struct Span {
     Nanoseconds begin = 0;
     Nanoseconds end = 0;

@@ -74,6 +74,7 @@ struct ComparedCase {
   std::optional<ChangeBounds> change;  ///< of the time itself
   std::optional<ChangeBounds> beside;  ///< of its ratio to the witness
   std::vector<MovedCounter> counters;  ///< the simulated device's, exact sums
+  std::vector<std::string> lines;      ///< of source, where those that moved most have changed (cited_lines.hpp)
   std::vector<MovedCounter> modelled;  ///< from its model of the caches; for information
 };
 

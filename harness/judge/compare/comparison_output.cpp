@@ -143,6 +143,7 @@ ordered_json case_json(const ComparedCase& one) {
           {"change", change_json(one.change)},
           {"beside_witness", change_json(one.beside)},
           {"counters", counters_json(one.counters)},
+          {"lines", one.lines},
           {"modelled", counters_json(one.modelled)}};
 }
 
@@ -197,8 +198,9 @@ Report comparison_report(const Comparison& comparison) {
     const std::string table = timed(one) && compared.contains(one.group) ? one.group + ", measured" : "";
     const bool moved = one.verdict == CaseVerdict::regressed || one.verdict == CaseVerdict::improved;
     const std::string doubt = one.caveats.empty() ? disturbance_text(one) : caveat_text(one);
-    const std::string why = joined({one.reason, one.cause, doubt});
-    const std::string reason = moved ? joined({shown_text(one), why}) : joined({one.reason, one.cause});
+    const std::string lines = fmt::format("{}", fmt::join(one.lines, "; "));
+    const std::string why = joined({one.reason, one.cause, lines, doubt});
+    const std::string reason = moved ? joined({shown_text(one), why}) : joined({one.reason, one.cause, lines});
     judged.rows.push_back({one.id, table, one.variant, figures_of(one), one.verdict, reason, why});
   }
   return judged_report(judged);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harness/measure/cases/counters.hpp"
+#include "harness/measure/runs/cited_lines.hpp"
 #include "simulator/counters/metrics.hpp"
 
 namespace convladder {
@@ -64,8 +65,26 @@ bool was_counted(const ComparedCase& twin) {
          twin.verdict == CaseVerdict::improved || twin.verdict == CaseVerdict::inconclusive;
 }
 
+constexpr std::size_t kMostNamed = 3;
+
+/// The counters that moved most, these first.
+std::vector<MovedCounter> most_moved(std::vector<MovedCounter> moved) {
+  std::ranges::stable_sort(moved, std::greater{}, logarithmic_change);
+  if (moved.size() > kMostNamed) moved.resize(kMostNamed);
+  return moved;
+}
+
+void cite_lines(const CaseCounters& base, const CaseCounters& now, ComparedCase& compared) {
+  for (const MovedCounter& counter : most_moved(compared.counters)) {
+    const char* const name = counter.name.c_str();
+    std::string line = cited_lines(title_or_name(counter.name), {&name, 1}, base, now);
+    if (!line.empty()) compared.lines.push_back(std::move(line));
+  }
+}
+
 void explain(ComparedCase& timed, ComparedCase& twin) {
   const bool up = any_up(twin.counters);
+  if (up) timed.lines = twin.lines;
   const bool slower = timed.verdict == CaseVerdict::regressed;
   if (slower && up) {
     timed.cause = fmt::format("explained: {}", moved_text(twin.counters));
@@ -92,6 +111,7 @@ void compare_counters(const CaseCounters& base, const CaseCounters& now, Compare
     compared.verdict = up ? CaseVerdict::regressed : down ? CaseVerdict::improved : CaseVerdict::pass;
   }
   if (up || down) compared.reason = moved_text(compared.counters);
+  cite_lines(base, now, compared);
   if (up && down) compared.reason = fmt::format("some counters went up and some down: {}", compared.reason);
   if (!changes.unmatched.empty()) {
     compared.reason +=
@@ -111,18 +131,14 @@ void explain_by_counters(std::vector<ComparedCase>& cases) {
 }
 
 std::string moved_text(const std::vector<MovedCounter>& moved) {
-  std::vector<MovedCounter> sorted = moved;
-  std::ranges::stable_sort(sorted, std::greater{}, logarithmic_change);
-  constexpr std::size_t most = 3;
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
-    const MovedCounter& counter = sorted[i];
+  for (const MovedCounter& counter : most_moved(moved)) {
     if (!text.empty()) text += ", ";
     text += counter.base > 0
                 ? fmt::format("{} {:+.1f}%", title_or_name(counter.name), (counter.now / counter.base - 1) * 100)
                 : fmt::format("{} 0 to {}", title_or_name(counter.name), counter.now);
   }
-  if (sorted.size() > most) text += fmt::format(" and {} more", sorted.size() - most);
+  if (moved.size() > kMostNamed) text += fmt::format(" and {} more", moved.size() - kMostNamed);
   return text;
 }
 

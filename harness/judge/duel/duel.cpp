@@ -24,7 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostControlRounds = 120;
-constexpr int kControlEvery = 3;  // sweeps of the confirmation
+constexpr double kSecondsForCauses = 60;  // for all pairs; the next one is not begun after that
+constexpr int kControlEvery = 3;          // sweeps of the confirmation
 
 /// A pair with the results so far, one for each of its metrics.
 struct Contest {
@@ -72,6 +73,7 @@ class Duel {
     for (ContestGroup& group : groups_) screen_group(group);
     confirm();
     judge_stability();
+    find_causes();
     result_.most_rounds = limits_.most_rounds;
     for (const ContestGroup& group : groups_) {
       for (std::string& note : group.group->notes()) result_.notes.push_back(std::move(note));
@@ -427,6 +429,30 @@ class Duel {
         }
       }
     }
+  }
+
+  void find_causes() {
+    const auto begin = Clock::now();
+    int left = 0;
+    for (ContestGroup& group : groups_) {
+      for (const Contest& contest : group.contests) {
+        const auto moved = [](const DuelCase* one) {
+          return one->verdict == CaseVerdict::regressed || one->verdict == CaseVerdict::improved;
+        };
+        if (std::ranges::none_of(contest.results, moved)) continue;
+        if (std::chrono::duration<double>(Clock::now() - begin).count() > kSecondsForCauses) {
+          ++left;
+          continue;
+        }
+        show("looking for the cause of", contest.pair->id());
+        const std::vector<std::string> causes = contest.pair->causes();
+        for (DuelCase* const one : contest.results) {
+          if (moved(one)) one->causes = causes;
+        }
+      }
+    }
+    if (left > 0)
+      result_.notes.push_back(fmt::format("no time was left to look for the causes of {} more cases", left));
   }
 
   const DuelSettings& settings_;

@@ -58,6 +58,10 @@ class DuelPair {
   /// Compares what both sides have computed, where that is not done on each side. Throws SideFailure.
   virtual void verify_together(DuelSide& /*base*/, DuelSide& /*now*/) {}
 
+  /// What differs between the sides of a pair that got slower or faster, a line each, as far as something else than
+  /// its metric tells that.
+  virtual std::vector<std::string> causes() { return {}; }
+
  private:
   std::string id_;  ///< the case's; of two variants "cpu/A..B/lenet72.conv2/100"
   std::string base_name_;
@@ -138,6 +142,7 @@ struct DuelCase {
   std::optional<double> p_slower;         ///< before Holm's correction
   std::optional<double> p_faster;
   std::optional<int> rounds_wanting;  ///< for an inconclusive case
+  std::vector<std::string> causes;    ///< DuelPair::causes
 
   /// The rounds that the verdict rests on.
   const std::vector<DuelRound>& decisive_rounds() const { return confirm.empty() ? screen : confirm; }

@@ -179,6 +179,7 @@ ordered_json case_json(const DuelResult& result, const DuelCase& one) {
       {"p_slower", or_null(one.p_slower)},
       {"p_faster", or_null(one.p_faster)},
       {"rounds_wanting", or_null(one.rounds_wanting)},
+      {"causes", one.causes},
       {"runs", one.base_runs.empty() ? ordered_json() : ordered_json{{"base", one.base_runs}, {"new", one.new_runs}}},
       {"screen", {{"change", change_json(of_metric(one, one.screened))}, {"rounds", rounds_json(one.screen)}}},
       {"confirm", {{"change", change_json(of_metric(one, one.confirmed))}, {"rounds", rounds_json(one.confirm)}}}};
@@ -290,6 +291,7 @@ Report duel_report(const DuelReport& duel) {
     if (const Caveat caveat = caveat_of(duel.result, one); !caveat.text.empty()) {
       why += (why.empty() ? "" : "; ") + caveat.text;
     }
+    if (!one.causes.empty()) why += fmt::format("{}{}", why.empty() ? "" : "; ", fmt::join(one.causes, "; "));
     judged.rows.push_back(
         {one.id, one.screened ? title : "", variant_text(one), figures_of(duel.result, one), one.verdict, why, why});
   }

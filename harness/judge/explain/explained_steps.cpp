@@ -202,6 +202,7 @@ Report steps_report(const std::vector<ExplainedLadder>& ladders) {
     const std::string lead = one.gpu.empty() ? "" : predicted_lead(one.gpu);
     for (const Step& step : one.ladder.steps) {
       section.item(fmt::format(". {}", sentences(step, lead)), fmt::format("{:>2} ", step.rung), title(step));
+      for (const std::string& line : step.lines) section.item(line, "   ");
     }
     for (const std::string& line : one.missing.lines()) section.item(line, "   ");
   }

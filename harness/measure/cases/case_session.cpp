@@ -276,6 +276,7 @@ std::vector<KernelCounters> CaseSession::count_images(int images, int batch) {
     device().set_counted_items(GridWindow{0, static_cast<unsigned>(images), static_cast<unsigned>(batch)});
   }
   device().take_counters();  // some devices always count
+  device().take_lines();
   device().take_work_beside();
   device().set_counting(true);
   prepared_->run();
@@ -308,7 +309,7 @@ to_case::Counted CaseSession::answer(const to_case::Count& /*wanted*/) {
     repeat_images(images, batch);
     kernels = count_images(images, batch);
   }
-  to_case::Counted counted{case_counters(std::move(kernels), batch, exact)};
+  to_case::Counted counted{case_counters(std::move(kernels), batch, exact, counted_lines(device().take_lines()))};
   counted.counters.beside = device().take_work_beside();
   if (counted.counters.beside.host_ns <= kUntoldHostNs) counted.counters.beside.host_ns = 0;
   return counted;

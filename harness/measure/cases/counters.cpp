@@ -50,13 +50,14 @@ std::optional<double> sum_of(const CounterValues& counters, std::span<const char
   return sum;
 }
 
-CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact) {
+CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact, std::vector<CountedLine> lines) {
   CaseCounters counters{.images_executed = executed_images(kernels, batch),
                         .batch = batch,
                         .exact = exact,
                         .totals = {},
                         .modelled = {},
                         .kernels = std::move(kernels),
+                        .lines = std::move(lines),
                         .beside = {}};
   if (counters.kernels.size() == 1) {  // a single kernel's ratios are the case's
     counters.totals = counters.kernels.front().values;

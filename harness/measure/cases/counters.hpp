@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "harness/measure/cases/counted_lines.hpp"
 
 namespace convladder {
 
@@ -31,13 +32,15 @@ struct CaseCounters {
   CounterValues totals;    ///< sums over all kernels; of a single kernel its ratios as well
   CounterValues modelled;  ///< traffic from a model of the caches, added up in the same way
   std::vector<KernelCounters> kernels;
-  WorkBeside beside;  ///< of the counted call; the host's own only where it is more than kUntoldHostNs
+  std::vector<CountedLine> lines;  ///< those that hold most of it, by file and line; empty where nobody counts them
+  WorkBeside beside;               ///< of the counted call; the host's own only where it is more than kUntoldHostNs
 
   bool operator==(const CaseCounters&) const = default;
 };
 
 /// The counters of a case that launched these kernels.
-CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact = true);
+CaseCounters case_counters(std::vector<KernelCounters> kernels, int batch, bool exact = true,
+                           std::vector<CountedLine> lines = {});
 
 /// The work of a counted call besides launching kernels, in one line that begins with the case's id, and what its
 /// predicted times include therefore. Empty for a call that did nothing else.

@@ -4,6 +4,7 @@
 
 #include "harness/measure/plan/options_json.hpp"
 #include "support/json_text.hpp"
+#include "support/printable.hpp"
 
 namespace convladder {
 
@@ -14,6 +15,17 @@ namespace {
 ordered_json values_json(const CounterValues& values) {
   ordered_json json = ordered_json::object();
   for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+ordered_json lines_json(const std::vector<CountedLine>& lines) {
+  ordered_json json = ordered_json::array();
+  for (const CountedLine& one : lines) {
+    json.push_back({{"file", text_or_null(one.file)},
+                    {"line", one.line},
+                    {"source", text_or_null(one.source)},
+                    {"counters", one.counters}});
+  }
   return json;
 }
 
@@ -41,6 +53,7 @@ ordered_json counters_json(const CaseCounters& counters) {
       {"totals", values_json(counters.totals)},
       {"modelled", values_json(counters.modelled)},
       {"kernels", std::move(kernels)}};
+  if (!counters.lines.empty()) json["lines"] = lines_json(counters.lines);
   if (counters.beside != WorkBeside()) {
     json["beside"] = {{"bus_ns", counters.beside.bus_ns},
                       {"moved_bytes", counters.beside.moved_bytes},
@@ -49,6 +62,19 @@ ordered_json counters_json(const CaseCounters& counters) {
                       {"host_ns", counters.beside.host_ns}};
   }
   return json;
+}
+
+std::vector<CountedLine> read_counted_lines(const JsonPlace& place) {
+  std::vector<CountedLine> lines;
+  if (!place.has("lines")) return lines;
+  for (const JsonPlace& one : place.at("lines").list()) {
+    CountedLine& line = lines.emplace_back();
+    line.file = printable(one.at("file").text_or_empty());
+    line.line = one.at("line").count();
+    line.source = printable(one.at("source").text_or_empty());
+    for (auto& [name, value] : one.at("counters").numbers_by_name()) line.counters[name] = value;
+  }
+  return lines;
 }
 
 static WorkBeside read_beside(const JsonPlace& place) {
@@ -66,6 +92,7 @@ CaseCounters read_counters(const JsonPlace& place) {
           .totals = values_of(place, "totals"),
           .modelled = values_of(place, "modelled"),
           .kernels = place.has("kernels") ? read_kernels(place.at("kernels")) : std::vector<KernelCounters>(),
+          .lines = read_counted_lines(place),
           .beside = place.has("beside") ? read_beside(place.at("beside")) : WorkBeside()};
 }
 

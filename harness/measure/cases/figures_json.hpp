@@ -22,6 +22,8 @@ CaseCounters read_counters(const JsonPlace& place);
 /// The counters in a message, where no field may be missing.
 void to_json(nlohmann::ordered_json& json, const CaseCounters& counters);
 void from_json(const nlohmann::ordered_json& json, CaseCounters& counters);
+/// Reads `counters.lines`; empty where there are none. Throws UserError.
+std::vector<CountedLine> read_counted_lines(const JsonPlace& counters);
 /// Reads `counters.kernels`: [{"kernel", "grid", "block", "values", "modelled"}, …]. Throws UserError.
 std::vector<KernelCounters> read_kernels(const JsonPlace& place);
 

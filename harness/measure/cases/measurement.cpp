@@ -201,7 +201,9 @@ void Measurement::add_enqueued_series(const to_case::Prepared& prepared, double 
 
 void Measurement::count() {
   verifier_->set(Pokes::none);
-  const CaseCounters& counters = outcome_.counters.emplace(verifier_->ask(to_case::Count()).counters);
+  CaseCounters& counters = outcome_.counters.emplace(verifier_->ask(to_case::Count()).counters);
+  const CompiledStage* const stage = planned_->variant.variant->compiled_stage();
+  read_sources(counters.lines, stage == nullptr ? std::nullopt : std::optional(stage->folder));
   if (const std::string other = other_than_planned(*planned_, counters.kernels); !other.empty()) {
     throw CaseFailure(Status::refused, other);
   }

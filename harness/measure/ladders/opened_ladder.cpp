@@ -139,7 +139,7 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
   };
   for (std::size_t i = 0; i < folder.stages.size(); ++i) {
     const StageSource& source = folder.stages[i];
-    keep({problem.get(), source, std::move(builds[i]), first_values(source)},
+    keep({problem.get(), source, std::move(builds[i]), first_values(source), folder.path},
          [shared, i, cache](const StageDefinitions& definitions) {
            return StageBuilder(cache).build(*shared, shared->stages[i], definitions);
          });
@@ -149,7 +149,7 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
     variants.push_back({info_of(*built[i], below(folder, i, built)), problem.get(), kept[i]});
   }
   for (std::size_t i = 0; i < added.size(); ++i) {
-    keep({problem.get(), added[i].source, std::move(builds[folder.stages.size() + i]), {}}, {});
+    keep({problem.get(), added[i].source, std::move(builds[folder.stages.size() + i]), {}, added[i].folder}, {});
     variants.push_back({info_of(*built.back(), {}), problem.get(), kept.back()});
   }
   problem->set_variants(std::move(variants));

@@ -161,8 +161,8 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
     StageSource source = source_of(path);
     progress(source.file, done++, static_cast<int>(files.size()));
     StageBuild build = builder.build(folder_of(path, source), source, {});
-    kept.push_back(
-        std::make_unique<OutsideStage>(stage_variant({&as_folder(), std::move(source), std::move(build), {}})));
+    kept.push_back(std::make_unique<OutsideStage>(
+        stage_variant({&as_folder(), std::move(source), std::move(build), {}, path.parent_path()})));
     stages.push_back({info_of(*kept.back(), stages), &convolution_problem(), kept.back().get()});
   }
   return stages;

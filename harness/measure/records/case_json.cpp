@@ -416,6 +416,7 @@ RecordedCase read_case(const JsonPlace& place) {
                                 .totals = counters.at("totals").numbers_by_name(),
                                 .modelled = counters.at("modelled").numbers_by_name(),
                                 .kernels = {},
+                                .lines = read_counted_lines(counters),
                                 .beside = {}};
   }
   return one;

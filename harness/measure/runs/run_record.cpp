@@ -165,13 +165,15 @@ Record::Fields fields_behind(const Ceilings& ceilings) {
 }  // namespace
 
 ordered_json step_json(const Step& step) {
-  return {{"variant", step.variant},
-          {"builds_on", text_or_null(step.builds_on)},
-          {"x", ratio_json(step.x)},
-          {"no_headline", text_or_null(step.no_headline)},
-          {"kind", step.kind},
-          {"relieved", text_or_null(step.relieved)},
-          {"binds", text_or_null(step.binds)}};
+  ordered_json json = {{"variant", step.variant},
+                       {"builds_on", text_or_null(step.builds_on)},
+                       {"x", ratio_json(step.x)},
+                       {"no_headline", text_or_null(step.no_headline)},
+                       {"kind", step.kind},
+                       {"relieved", text_or_null(step.relieved)},
+                       {"binds", text_or_null(step.binds)}};
+  if (!step.lines.empty()) json["lines"] = step.lines;
+  return json;
 }
 
 ordered_json ladders_json(const std::vector<DerivedLadder>& ladders) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/measure/runs/cited_lines.hpp"
 #include "harness/measure/runs/step_needs.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "support/text_table.hpp"
@@ -27,8 +28,10 @@ constexpr std::size_t kMostGains = 2;
 /// A difference between two stages: above 0 for what the upper one saves, as a part of the time.
 struct StepDifference {
   double saved = 0;
-  std::string does;  ///< "executes"
-  std::string what;  ///< "half of the instructions"
+  std::string does;                        ///< "executes"
+  std::string what;                        ///< "half of the instructions"
+  const char* counted = "";                ///< "instructions"
+  const NeedCounters* counters = nullptr;  ///< of what is counted; null where nothing is that has lines
 };
 
 /// Whether only one stage has asynchronous copies. Bytes that they move past the registers are not among the loads:
@@ -55,13 +58,17 @@ bool by_conflicts(Need need, const StepNeeds& above, const StepNeeds& below) {
 
 StepDifference difference_in(Need need, double saved, const StepNeeds& above, const StepNeeds& below) {
   const NeedWords& words = words_of(need);
-  if (!(below.count(need) > 0)) return {saved, "", words.begins};
-  if (!(above.count(need) > 0)) return {saved, words.does, fmt::format("no {} any more", words.what)};
+  const NeedCounters& counters = counters_of(need);
+  if (!(below.count(need) > 0)) return {saved, "", words.begins, words.what, &counters};
+  if (!(above.count(need) > 0))
+    return {saved, words.does, fmt::format("no {} any more", words.what), words.what, &counters};
   if (by_conflicts(need, above, below)) {
-    if (!(above.conflicts > 0)) return {saved, "has", "no bank conflicts in shared memory any more"};
-    return {saved, "has", amount_text(above.conflicts / below.conflicts, "bank conflicts in shared memory")};
+    constexpr const char* kConflicts = "bank conflicts in shared memory";
+    const std::string what = above.conflicts > 0 ? amount_text(above.conflicts / below.conflicts, kConflicts)
+                                                 : fmt::format("no {} any more", kConflicts);
+    return {saved, "has", what, kConflicts, &conflict_counters()};
   }
-  return {saved, words.does, amount_text(above.count(need) / below.count(need), words.what)};
+  return {saved, words.does, amount_text(above.count(need) / below.count(need), words.what), words.what, &counters};
 }
 
 double share_of(double above, double below, double longest) { return longest > 0 ? (below - above) / longest : 0; }
@@ -143,11 +150,17 @@ void add_launches(const CountedStage& stage, const CountedStage& below, std::vec
       {saved, "launches", fmt::format("{} instead of {}", plural(stage.prediction->launches, "kernel"), other)});
 }
 
-/// Phrases for the first of the differences; a verb is not repeated in a row.
-std::vector<std::string> phrases(const std::vector<StepDifference>& of, std::size_t most) {
+using Differences = std::span<const StepDifference>;
+
+Differences first_of(const std::vector<StepDifference>& all, std::size_t most) {
+  return Differences(all).first(std::min(most, all.size()));
+}
+
+/// Phrases for the differences; a verb is not repeated in a row.
+std::vector<std::string> phrases(Differences of) {
   std::vector<std::string> list;
   std::string said;
-  for (const StepDifference& one : std::span(of).first(std::min(most, of.size()))) {
+  for (const StepDifference& one : of) {
     list.push_back(one.does.empty() || one.does == said ? one.what : fmt::format("{} {}", one.does, one.what));
     said = one.does;
   }
@@ -155,10 +168,10 @@ std::vector<std::string> phrases(const std::vector<StepDifference>& of, std::siz
 }
 
 /// The means that are new in kind, not in amount; they come first.
-std::vector<std::string> new_means(const StepNeeds& above, const StepNeeds& below) {
-  std::vector<std::string> list;
+std::vector<StepDifference> new_means(const StepNeeds& above, const StepNeeds& below) {
+  std::vector<StepDifference> list;
   for (const Need need : {Need::tensor, Need::asynchronous}) {
-    if (above.count(need) > 0 && !(below.count(need) > 0)) list.emplace_back(words_of(need).begins);
+    if (above.count(need) > 0 && !(below.count(need) > 0)) list.push_back(difference_in(need, 0, above, below));
   }
   return list;
 }
@@ -238,8 +251,8 @@ std::string term_text(const CountedStage& stage, const std::string& term, bool o
 
 }  // namespace
 
-std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
-                           bool is_predicted) {
+CountedRelief counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
+                             bool is_predicted) {
   const StepNeeds above = needs_of(*stage.counters, stage.prediction, stage.gpu);
   const StepNeeds lower = needs_of(*below.counters, below.prediction, below.gpu);
   std::vector<StepDifference> all = differences(above, lower);
@@ -250,10 +263,21 @@ std::string counted_relief(const CountedStage& stage, const CountedStage& below,
   std::vector<StepDifference> saved;
   std::vector<StepDifference> paid;
   for (StepDifference& one : all) (one.saved > 0 ? saved : paid).push_back(std::move(one));
-  std::vector<std::string> gains = new_means(above, lower);
-  std::ranges::move(phrases(saved, kMostGains - std::min(gains.size(), kMostGains - 1)), std::back_inserter(gains));
+  const std::vector<StepDifference> means = new_means(above, lower);
   const bool slower = factor && *factor < 1 && !is_about_the_same(*factor);
-  return sentence_of(gains, phrases(paid, slower ? kMostGains : 1), factor, is_predicted);
+  const Differences gains = first_of(saved, kMostGains - std::min(means.size(), kMostGains - 1));
+  const Differences costs = first_of(paid, slower ? kMostGains : 1);
+  std::vector<std::string> said = phrases(means);
+  std::ranges::move(phrases(gains), std::back_inserter(said));
+  CountedRelief relief{.sentence = sentence_of(said, phrases(costs), factor, is_predicted), .lines = {}};
+  for (const Differences some : {Differences(means), gains, costs}) {
+    for (const StepDifference& one : some) {
+      if (one.counters == nullptr || one.counters->is_modelled) continue;
+      std::string line = cited_lines(one.counted, one.counters->names, *below.counters, *stage.counters);
+      if (!line.empty()) relief.lines.push_back(std::move(line));
+    }
+  }
+  return relief;
 }
 
 std::string predicted_bound(const CountedStage& stage) {

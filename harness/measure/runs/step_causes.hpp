@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/measure/records/recorded_case.hpp"
 
@@ -21,8 +22,12 @@ struct CountedStage {
 
 /// The resource that the stage uses less of than the one below, and what it pays for that. `factor` is times faster,
 /// none if it is not known; `is_predicted` where it follows from the counters itself.
-std::string counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
-                           bool is_predicted);
+struct CountedRelief {
+  std::string sentence;
+  std::vector<std::string> lines;  ///< of source, where what it says has changed (cited_lines.hpp)
+};
+CountedRelief counted_relief(const CountedStage& stage, const CountedStage& below, std::optional<double> factor,
+                             bool is_predicted);
 
 /// "Predicted for an H100: bound by L2 bandwidth (writes)." Empty without a prediction.
 std::string predicted_bound(const CountedStage& stage);

@@ -32,25 +32,35 @@ constexpr std::array<NeedWords, kNeeds> kWords = {
 
 double& of(Parts& parts, Need need) { return parts[static_cast<std::size_t>(need)]; }
 
+const std::array<NeedCounters, kNeeds>& all_counters() {
+  static const std::array<NeedCounters, kNeeds> all = {
+      {{{"smsp__inst_executed.sum"}},
+       {{"smsp__sass_thread_inst_executed_op_fp32_pred_on.sum"}},
+       {{"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
+         "sm__ops_path_tensor_src_fp16_dst_fp16.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum"}},
+       {{"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"}},
+       {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}},
+       {{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"}},
+       {{"smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum"}},
+       {{"smsp__inst_executed_op_ldgsts.sum"}},
+       {{"smsp__inst_executed_op_global_atom.sum", "smsp__inst_executed_op_global_red.sum",
+         "smsp__inst_executed_op_shared_atom.sum"}},
+       {{"lts__t_sectors_op_read.sum"}, true},
+       {{"dram__bytes_read.sum", "dram__bytes_write.sum"}, true}}};
+  return all;
+}
+
+double count_of(const CaseCounters& counted, const NeedCounters& counters) {
+  const CounterValues& values = counters.is_modelled ? counted.modelled : counted.totals;
+  double sum = 0;
+  for (const char* const name : counters.names) sum += simulated::counted(values, name);
+  return sum;
+}
+
 Parts counts_of(const CaseCounters& counted) {
-  const CounterValues& totals = counted.totals;
-  const CounterValues& modelled = counted.modelled;
   Parts counts{};
-  of(counts, Need::instructions) = simulated::counted(totals, "smsp__inst_executed.sum");
-  of(counts, Need::fp32) = simulated::counted(totals, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum");
-  of(counts, Need::tensor) = simulated::tensor_tf32(totals) + simulated::tensor_half(totals);
-  of(counts, Need::shared) = simulated::counted(totals, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-                                                "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
-  of(counts, Need::global_loads) = simulated::counted(totals, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-  of(counts, Need::global_stores) = simulated::counted(totals, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
-  of(counts, Need::local) =
-      simulated::counted(totals, "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum");
-  of(counts, Need::asynchronous) = simulated::counted(totals, "smsp__inst_executed_op_ldgsts.sum");
-  of(counts, Need::atomics) =
-      simulated::counted(totals, "smsp__inst_executed_op_global_atom.sum", "smsp__inst_executed_op_global_red.sum",
-                         "smsp__inst_executed_op_shared_atom.sum");
-  of(counts, Need::l2_reads) = simulated::counted(modelled, "lts__t_sectors_op_read.sum");
-  of(counts, Need::dram) = simulated::dram_bytes(modelled);
+  for (std::size_t i = 0; i < kNeeds; ++i) counts[i] = count_of(counted, all_counters()[i]);
   return counts;
 }
 
@@ -116,11 +126,18 @@ double sum_of_parts(const Parts& parts) {
 
 const NeedWords& words_of(Need need) { return kWords[static_cast<std::size_t>(need)]; }
 
+const NeedCounters& counters_of(Need need) { return all_counters()[static_cast<std::size_t>(need)]; }
+
+const NeedCounters& conflict_counters() {
+  static const NeedCounters conflicts = {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+                                          "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"}};
+  return conflicts;
+}
+
 StepNeeds needs_of(const CaseCounters& counted, const PredictedFigure* prediction, const GpuFacts* gpu) {
   StepNeeds needs;
   needs.counts = counts_of(counted);
-  needs.conflicts = simulated::counted(counted.totals, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-                                       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum");
+  needs.conflicts = count_of(counted, conflict_counters());
   if (prediction == nullptr || gpu == nullptr || !prediction->runs()) return needs;
   for (std::size_t i = 0; i < kTimeTerms; ++i) {
     const Range& term = prediction->terms[i];

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "harness/measure/records/recorded_case.hpp"
 
@@ -36,6 +37,15 @@ struct NeedWords {
   const char* part;    ///< as part of a unit's work: "shared memory"
 };
 const NeedWords& words_of(Need need);
+
+/// The counters of a need, by Nsight Compute's names.
+struct NeedCounters {
+  std::vector<const char*> names;  ///< added up
+  bool is_modelled = false;        ///< by the model of caches, which knows no lines
+};
+const NeedCounters& counters_of(Need need);
+/// The passes through shared memory that conflicts between its banks cost.
+const NeedCounters& conflict_counters();
 
 struct StepNeeds {
   std::array<double, kNeeds> counts{};

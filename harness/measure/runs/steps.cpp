@@ -93,8 +93,9 @@ class Steps {
       const RecordedCase* const counters = counted_beside(one);
       const RecordedCase* const counters_below = counted_beside(*below);
       if (counters != nullptr && counters_below != nullptr) {
-        const std::string relief = counted_relief(stage(*counters), stage(*counters_below), told(step.x), false);
-        step.relieved = "Counted: " + behind_colon(relief);
+        CountedRelief relief = counted_relief(stage(*counters), stage(*counters_below), told(step.x), false);
+        step.relieved = "Counted: " + behind_colon(relief.sentence);
+        step.lines = std::move(relief.lines);
       } else if (step.x) {
         step.relieved = measured_relief(*step.x, step.registered == step.builds_on ? hypothesis(one) : std::string());
       }
@@ -115,7 +116,9 @@ class Steps {
     } else {
       step.kind = "counted";
     }
-    step.relieved = counted_relief(own, lower, told(step.x), true);
+    CountedRelief relief = counted_relief(own, lower, told(step.x), true);
+    step.relieved = std::move(relief.sentence);
+    step.lines = std::move(relief.lines);
   }
 
   CountedStage stage(const RecordedCase& one) const {

@@ -27,7 +27,8 @@ struct Step {
   std::string kind;         ///< "measured", "predicted", "counted": what `x` is, or the sentences without it
   std::string relieved;     ///< a sentence, or empty
   std::string binds;        ///< a sentence, or empty
-  std::string registered;   ///< the variant on which it builds by its registration; empty for the first of a ladder
+  std::vector<std::string> lines;  ///< of source, where what `relieved` says has changed (cited_lines.hpp)
+  std::string registered;  ///< the variant on which it builds by its registration; empty for the first of a ladder
 };
 
 /// The steps of the stages of one layer, batch and device, in ladder order; without those about which nothing is known.

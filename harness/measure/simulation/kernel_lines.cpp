@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "simulator/counters/launch_counts.hpp"
 #include "simulator/gpus/time_model.hpp"
 #include "support/printable.hpp"
+#include "support/source_text.hpp"
 #include "support/text.hpp"
 
 namespace convladder {
@@ -25,42 +25,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kLinesIndent = 2;     // of tables
 constexpr std::size_t kSourceColumns = 36;  // of a line of source in a table
-constexpr std::uintmax_t kLargestSource = 16 << 20;
-
-/// The lines of a text file; empty where it cannot be read.
-std::vector<std::string> lines_of_file(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > kLargestSource) return {};
-  std::ifstream stream(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-/// A line of source as a table shows it.
-std::string short_source(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return "";
-  std::string line = printable(text.substr(first));
-  if (line.size() <= kSourceColumns) return line;
-  std::size_t end = kSourceColumns - 3;
-  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xc0U) == 0x80U; };
-  while (end > 0 && continues(end)) --end;  // no character is cut in two
-  line.resize(end);
-  return line + "...";
-}
-
-double sum_of(const std::map<std::string, double>& counters, const std::vector<const char*>& names) {
-  double sum = 0;
-  for (const char* const name : names) {
-    const auto found = counters.find(name);
-    if (found != counters.end()) sum += found->second;
-  }
-  return sum;
-}
 
 /// The terms of the predicted time for these counts of a launch, in ns.
 PredictedLaunch predicted(const simulated::KernelFigures& figures, const std::map<std::string, double>& counters,
@@ -93,56 +57,6 @@ void add_shares(KernelLines& kernel, const GpuFacts& gpu) {
 
 }  // namespace
 
-std::span<const LineColumn> line_columns() {
-  constexpr const char* kExecuted = "smsp__inst_executed.sum";
-  static const std::vector<LineColumn> all = {
-      {"executed", "", {kExecuted}},
-      {"lanes", "of 32", {"smsp__thread_inst_executed_pred_on.sum"}, {kExecuted}},
-      {"sectors",
-       "a load",
-       {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
-       {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}},
-      {"sectors",
-       "a store",
-       {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
-       {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"}},
-      {"wavefronts",
-       "a request",
-       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
-       {"smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_inst_executed_op_shared_st.sum"}},
-      {"bank",
-       "conflicts",
-       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"},
-       {},
-       false},
-      {"global",
-       "bytes",
-       {"smsp__sass_data_bytes_mem_global_op_ld.sum", "smsp__sass_data_bytes_mem_global_op_st.sum",
-        "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
-        "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum"},
-       {},
-       false},
-      {"tensor", "instructions", {"sm__inst_executed_pipe_tensor.sum"}, {}, false},
-      {"divergent", "branches", {"smsp__sass_branch_targets_threads_divergent.sum"}, {}, false}};
-  return all;
-}
-
-std::optional<double> LineColumn::of(const std::map<std::string, double>& counters_of_line) const {
-  const double sum = sum_of(counters_of_line, counters);
-  const double below = divided_by.empty() ? 1 : sum_of(counters_of_line, divided_by);
-  const bool is_there = divided_by.empty() ? sum != 0 : below != 0;
-  return is_there ? std::optional(sum / below) : std::nullopt;
-}
-
-std::string LineColumn::text_of(const std::map<std::string, double>& counters_of_line) const {
-  const std::optional<double> figure = of(counters_of_line);
-  if (!figure) return "";
-  constexpr double kNearlyWhole = 0.005;
-  const bool is_whole = std::abs(*figure - std::round(*figure)) < kNearlyWhole;
-  return divided_by.empty() || is_whole ? counter_text(".sum", std::round(*figure)) : fmt::format("{:.2f}", *figure);
-}
-
 std::string KernelLine::share_text() const { return share == 0 ? "" : fmt::format("{:.1f} %", 100 * share); }
 
 std::string KernelLine::place() const { return file.empty() ? "no line" : fmt::format("{}:{}", file, line); }
@@ -166,28 +80,22 @@ std::string KernelLines::only_file() const {
 KernelLines kernel_lines(const std::string& kernel, const simulated::KernelFigures& figures, const GpuFacts& gpu,
                          const std::string& beside) {
   KernelLines all{.kernel = kernel, .bound_by = {}, .lines = {}, .sources = {}, .figures = figures};
-  std::map<std::pair<std::string, int>, KernelLine> by_place;
-  for (const simulated::InstructionFigures& one : figures.instructions) {
-    const simulated::SourcePlace place = one.places.empty() ? simulated::SourcePlace() : one.places.front();
-    KernelLine& line = by_place[{place.file, place.line}];
-    line.file = place.file;
-    line.line = place.line;
-    ++line.instructions;
-    for (const auto& [name, value] : one.counters) line.counters[name] += value;
-  }
-  for (auto& [place, line] : by_place) {
+  for (LineCounters& one : simulated::by_line(figures)) {
+    KernelLine& line = all.lines.emplace_back();
+    line.file = one.path.substr(one.path.find_last_of('/') + 1);
+    line.line = one.line;
+    line.instructions = one.instructions;
+    line.counters = std::move(one.counters);
     if (!line.file.empty() && !all.sources.contains(line.file)) {
-      const auto path = figures.files.find(line.file);
-      std::vector<std::string> text;
-      if (path != figures.files.end()) text = lines_of_file(path->second);
-      if (text.empty() && !beside.empty()) text = lines_of_file(fs::path(beside).parent_path() / line.file);
+      std::vector<std::string> text = source_lines(one.path);
+      if (text.empty() && !beside.empty()) text = source_lines(fs::path(beside).parent_path() / line.file);
       all.sources[line.file] = std::move(text);
     }
     const std::vector<std::string>& text = all.sources[line.file];
     const auto number = static_cast<std::size_t>(line.line);
     if (number >= 1 && number <= text.size()) line.text = text[number - 1];
-    all.lines.push_back(std::move(line));
   }
+  std::ranges::sort(all.lines, {}, [](const KernelLine& line) { return std::pair(line.file, line.line); });
   std::erase_if(all.sources, [](const auto& source) { return source.second.empty(); });
   add_shares(all, gpu);
   return all;
@@ -205,7 +113,7 @@ LineTable::LineTable(const std::vector<const KernelLine*>& lines, bool leaves_ou
 
 void LineTable::finish(std::vector<std::string> row, const std::string& place, const std::string& source) {
   row.push_back(printable(place));
-  row.push_back(short_source(source));
+  row.push_back(short_source(source, kSourceColumns));
   rows_.push_back(std::move(row));
 }
 

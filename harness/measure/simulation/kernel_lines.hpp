@@ -8,27 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/measure/cases/line_columns.hpp"
 #include "simulator/counters/instruction_figures.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
 #include "support/report.hpp"
 
 namespace convladder {
-
-/// A figure of a line or an instruction, in a column of tables and pages: a sum of counters, or the ratio of two.
-struct LineColumn {
-  const char* title;
-  const char* unit;
-  std::vector<const char*> counters;  ///< by Nsight Compute's names, added up
-  std::vector<const char*> divided_by = {};
-  bool in_text = true;  ///< otherwise only pages show it
-
-  /// None where there is nothing to divide by, or a sum of nothing.
-  std::optional<double> of(const std::map<std::string, double>& counters_of_line) const;
-  /// The figure for people; empty for none.
-  std::string text_of(const std::map<std::string, double>& counters_of_line) const;
-};
-/// All of them; the first counts executions.
-std::span<const LineColumn> line_columns();
 
 /// A line of the source, with the instructions that were made of it.
 struct KernelLine {

@@ -108,13 +108,7 @@ void add_counters(Report& report, const std::vector<KernelCounters>& launches) {
 
 std::string counter_text(std::string_view name, double value) {
   if (!name.ends_with(".sum")) return fmt::format("{:.3f}", value);
-  const std::string digits = fmt::format("{}", static_cast<std::uint64_t>(value));
-  std::string grouped;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
-    grouped += digits[i];
-  }
-  return grouped;
+  return grouped_number(value);
 }
 
 std::string launch_title(const SimulationReport& report) {

@@ -16,12 +16,12 @@ CUresult copy(const char* name, const void* to, const void* from, std::size_t by
 }
 
 CUresult fill(const char* name, CUdeviceptr to, std::size_t pitch, const void* value, std::size_t unit,
-              std::size_t width, std::size_t height, CUstream stream) {
+              std::size_t width, std::size_t height, CUstream stream, bool host_waits) {
   return answer_driver(name, Needs::context, [&](Machine& machine) {
     require(to % unit == 0 && width <= SIZE_MAX / unit);
     require(height <= 1 || (pitch >= width * unit && pitch % unit == 0));
     fill_rectangle(machine, {address_of(to), pitch, 0}, value, unit, {width * unit, height, 1},
-                   machine.stream_number(stream));
+                   machine.stream_number(stream), host_waits);
   });
 }
 
@@ -184,45 +184,45 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return fill("cuMemsetD8", to, 0, &value, sizeof value, count, 1, nullptr);
+  return fill("cuMemsetD8", to, 0, &value, sizeof value, count, 1, nullptr, true);
 }
 CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return fill("cuMemsetD16", to, 0, &value, sizeof value, count, 1, nullptr);
+  return fill("cuMemsetD16", to, 0, &value, sizeof value, count, 1, nullptr, true);
 }
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, std::size_t count) {
-  return fill("cuMemsetD32", to, 0, &value, sizeof value, count, 1, nullptr);
+  return fill("cuMemsetD32", to, 0, &value, sizeof value, count, 1, nullptr, true);
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return fill("cuMemsetD8Async", to, 0, &value, sizeof value, count, 1, stream);
+  return fill("cuMemsetD8Async", to, 0, &value, sizeof value, count, 1, stream, false);
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
-  return fill("cuMemsetD16Async", to, 0, &value, sizeof value, count, 1, stream);
+  return fill("cuMemsetD16Async", to, 0, &value, sizeof value, count, 1, stream, false);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  return fill("cuMemsetD32Async", to, 0, &value, sizeof value, count, 1, stream);
+  return fill("cuMemsetD32Async", to, 0, &value, sizeof value, count, 1, stream, false);
 }
 CUresult cuMemsetD2D8_v2(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                          std::size_t height) {
-  return fill("cuMemsetD2D8", to, pitch, &value, sizeof value, width, height, nullptr);
+  return fill("cuMemsetD2D8", to, pitch, &value, sizeof value, width, height, nullptr, true);
 }
 CUresult cuMemsetD2D16_v2(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
                           std::size_t height) {
-  return fill("cuMemsetD2D16", to, pitch, &value, sizeof value, width, height, nullptr);
+  return fill("cuMemsetD2D16", to, pitch, &value, sizeof value, width, height, nullptr, true);
 }
 CUresult cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
-  return fill("cuMemsetD2D32", to, pitch, &value, sizeof value, width, height, nullptr);
+  return fill("cuMemsetD2D32", to, pitch, &value, sizeof value, width, height, nullptr, true);
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                            std::size_t height, CUstream stream) {
-  return fill("cuMemsetD2D8Async", to, pitch, &value, sizeof value, width, height, stream);
+  return fill("cuMemsetD2D8Async", to, pitch, &value, sizeof value, width, height, stream, false);
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
                             std::size_t height, CUstream stream) {
-  return fill("cuMemsetD2D16Async", to, pitch, &value, sizeof value, width, height, stream);
+  return fill("cuMemsetD2D16Async", to, pitch, &value, sizeof value, width, height, stream, false);
 }
 CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
                             CUstream stream) {
-  return fill("cuMemsetD2D32Async", to, pitch, &value, sizeof value, width, height, stream);
+  return fill("cuMemsetD2D32Async", to, pitch, &value, sizeof value, width, height, stream, false);
 }
 
 }  // extern "C"

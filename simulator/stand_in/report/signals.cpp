@@ -11,7 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "simulator/stand_in/host_accesses.hpp"
 #include "simulator/stand_in/machine.hpp"
+#include "simulator/stand_in/report/call_places.hpp"
 #include "simulator/stand_in/report/running_kernel.hpp"
 
 namespace convladder::stand_in {
@@ -21,6 +23,10 @@ constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGIN
 constexpr unsigned kMostSeconds = 3;  // for the report: the interrupted code may hold locks that it needs
 
 std::atomic<int> ending_by = 0;
+
+/// The program's own handler of faults, in front of which ours stands.
+struct sigaction handler_of_program {};
+std::atomic<bool> has_handler_of_program = false;
 
 void set(int signal, void (*handler)(int)) {
   struct sigaction action {};
@@ -46,22 +52,15 @@ void end_without_report(int /*signal*/) { end_by_signal(ending_by); }
 
 /// The places at which the signal interrupted the program, innermost first.
 CallPlaces interrupted_places(const ucontext_t* context) {
-  std::vector<CallPlace> places = *calling_places();
+  if (python_caller().line > 0) return calling_places();
 #if defined(__x86_64__)
-  // A fault is at the very instruction, not after a call.
-  const auto at = static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
-  const std::optional<CallPlace> first = place_of(at);
-  // The frames before this one belong to the signal.
-  for (std::size_t i = 0; i < places.size() && first; ++i) {
-    if (places[i].file != first->file || places[i].offset + 1 != first->offset) continue;
-    places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(i));
-    places[0] = *first;
-    break;
-  }
+  Frames frames;
+  frames.take();
+  return interrupted_places(frames, static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
 #else
   static_cast<void>(context);
+  return calling_places();
 #endif
-  return std::make_shared<const std::vector<CallPlace>>(std::move(places));
 }
 
 void write_at_last(int signal, std::uint64_t touched, const CallPlaces& places) {
@@ -91,6 +90,13 @@ bool is_sent(int signal, const siginfo_t* information) {
 }
 
 void end_with_report(int signal, siginfo_t* information, void* context) {
+  const bool is_access = signal == SIGSEGV && !is_sent(signal, information);
+  if (is_access && HostAccesses::take_fault(reinterpret_cast<std::uint64_t>(information->si_addr), context)) return;
+  if (signal == SIGSEGV && has_handler_of_program.exchange(false)) {
+    sigaction(SIGSEGV, &handler_of_program, nullptr);  // a fault happens again, now for that one
+    if (!is_access) raise(SIGSEGV);
+    return;
+  }
   // A thread that calls abort() cannot go on, and the others can. If the one that runs the kernel calls it, this is the
   // simulator's own end.
   const bool aborts = signal == SIGABRT && information->si_code == SI_TKILL && information->si_pid == getpid();
@@ -113,6 +119,18 @@ void end_with_report(int signal, siginfo_t* information, void* context) {
 }
 
 }  // namespace
+
+void take_faults_first() {
+  struct sigaction now {};
+  if (sigaction(SIGSEGV, nullptr, &now) != 0) return;
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == end_with_report) return;
+  handler_of_program = now;
+  has_handler_of_program = true;
+  struct sigaction action {};
+  action.sa_sigaction = end_with_report;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+}
 
 void end_with_report_on_signals() {
   constexpr std::size_t kStackBytes = 256 * 1024;

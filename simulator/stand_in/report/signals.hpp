@@ -7,4 +7,7 @@ namespace convladder::stand_in {
 /// now and later. The process ends by the signal as it would have without this.
 void end_with_report_on_signals();
 
+/// From now on faults come to that handler first, and to one that the program has set if they are not HostAccesses'.
+void take_faults_first();
+
 }  // namespace convladder::stand_in

@@ -38,14 +38,11 @@ class Answering {
   static inline thread_local int depth = 0;
   /// At the end of the outermost call, `returns_at` becomes the time when it may return.
   Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
-    if (depth++ == 0) {
-      machine.timeline.call_begins();
-      machine.beside.call_begins();
-    }
+    if (depth++ == 0) machine.call_begins();
   }
   ~Answering() {
     if (--depth > 0) return;
-    machine_.beside.call_ends();
+    machine_.call_ends();
     returns_at_ = machine_.timeline.now();
   }
   Answering(const Answering&) = delete;

@@ -24,9 +24,11 @@ cudaError_t copy_rows(const char* name, const Rectangle& to, const Rectangle& fr
   });
 }
 
-cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& size, cudaStream_t stream) {
-  return answer(name,
-                [&](Machine& machine) { fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream)); });
+cudaError_t fill(const char* name, const Rectangle& to, int value, const Size3& size, cudaStream_t stream,
+                 bool host_waits) {
+  return answer(name, [&](Machine& machine) {
+    fill_rectangle(machine, to, &value, 1, size, machine.stream_number(stream), host_waits);
+  });
 }
 
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* p, cudaStream_t stream, bool host_waits) {
@@ -66,28 +68,28 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
 }
 
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return fill("cudaMemset", line(to), value, {bytes, 1, 1}, nullptr);
+  return fill("cudaMemset", line(to), value, {bytes, 1, 1}, nullptr, true);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return fill("cudaMemsetAsync", line(to), value, {bytes, 1, 1}, stream);
+  return fill("cudaMemsetAsync", line(to), value, {bytes, 1, 1}, stream, false);
 }
 
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return fill("cudaMemset2D", rows(to, pitch), value, {width, height, 1}, nullptr);
+  return fill("cudaMemset2D", rows(to, pitch), value, {width, height, 1}, nullptr, true);
 }
 
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
                               cudaStream_t stream) {
-  return fill("cudaMemset2DAsync", rows(to, pitch), value, {width, height, 1}, stream);
+  return fill("cudaMemset2DAsync", rows(to, pitch), value, {width, height, 1}, stream, false);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return fill("cudaMemset3D", box(to, {}), value, {extent.width, extent.height, extent.depth}, nullptr);
+  return fill("cudaMemset3D", box(to, {}), value, {extent.width, extent.height, extent.depth}, nullptr, true);
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return fill("cudaMemset3DAsync", box(to, {}), value, {extent.width, extent.height, extent.depth}, stream);
+  return fill("cudaMemset3DAsync", box(to, {}), value, {extent.width, extent.height, extent.depth}, stream, false);
 }
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {

@@ -111,7 +111,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   const cudaError_t status = answer("cudaLaunchHostFunc", [&](Machine& machine) {
     require(function != nullptr);
     is_captured = machine.graphs().capture(machine.stream_number(stream), HostWork{function, data});
-    if (!is_captured) machine.settle();
+    if (is_captured) return;
+    machine.settle();
+    machine.host_sees(machine.stream_number(stream));
   });
   if (status == cudaSuccess && !is_captured)
     function(data);  // everything before it in the stream is done; the function may wait for others
@@ -123,6 +125,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     require(callback != nullptr && flags == 0);
     machine.graphs().wait_for_stream(machine.stream_number(stream));
     machine.settle();
+    machine.host_sees(machine.stream_number(stream));
   });
   if (status == cudaSuccess) callback(stream, cudaSuccess, data);
   return status;

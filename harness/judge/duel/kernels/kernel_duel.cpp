@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/judge/duel/kernels/counted_causes.hpp"
 #include "harness/judge/duel/kernels/kernel_side.hpp"
 #include "harness/measure/cases/cases_at_a_time.hpp"
 #include "harness/measure/cases/ceilings.hpp"
@@ -81,6 +82,11 @@ class KernelContest : public DuelPair {
     const int replayed = std::min(kernel.replayed_calls(), dynamic_cast<KernelSide&>(now).replayed_calls());
     length_ = kernel.calibrated(ring_->settings.extra_percent, replayed);
     return length_;
+  }
+
+  std::vector<std::string> causes() override {
+    constexpr double kSeconds = 30;
+    return counted_causes(pair_, ring_->base.path, ring_->now.path, ring_->settings.seed, kSeconds);
   }
 
  private:

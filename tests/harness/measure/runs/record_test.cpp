@@ -297,7 +297,7 @@ TEST_F(Record, AddsEveryCaseAtOnceAndSortsThemAtTheEnd) {
 RecordedCase as_read(RecordedCase one) {
   if (one.counters)
     one.counters =
-        CaseCounters{one.counters->images_executed, 0, true, one.counters->totals, one.counters->modelled, {}, {}};
+        CaseCounters{one.counters->images_executed, 0, true, one.counters->totals, one.counters->modelled, {}, {}, {}};
   return one;
 }
 

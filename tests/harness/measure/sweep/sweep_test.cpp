@@ -123,6 +123,7 @@ TEST(Sweep, ScoresByWhatIsThere) {
                                          {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 4}},
                               .modelled = {},
                               .kernels = {},
+                              .lines = {},
                               .beside = {}};
   EXPECT_EQ(score_of(ScoreKind::counted, "", one)->value, 100 + 32 + 3);
   PredictedFigure elsewhere;
