@@ -36,6 +36,8 @@ class Step:
     place: str
     no_headline: str = ""
     """Why its factor is none to rely on: a case was disturbed, or it is hardly known."""
+    lines: tuple[str, ...] = ()
+    """The lines of source where what `relieved` says has changed."""
 
     @property
     def sentence(self) -> str:
@@ -114,7 +116,9 @@ def steps_of(ladder: Node) -> tuple[Step, ...]:
     return tuple(Step(step.field("variant").text(), optional(step.field("builds_on"), Node.text),
                       optional(step.field("x"), ratio_of), printable(step.field("kind").text()),
                       sentence(step, "relieved"), sentence(step, "binds"), step.place,
-                      sentence(step, "no_headline"))
+                      sentence(step, "no_headline"),
+                      tuple(printable(line.text(), _LONGEST_SENTENCE) for line in step.field("lines").items())
+                      if "lines" in step.value else ())
                  for step in ladder.field("steps").items())
 
 

@@ -41,7 +41,8 @@ def _steps(one: Told, source: str) -> Items:
         heads.append(f"{named(step.stage)}{over}.")
         rough = f"The factor is not to be relied on: {step.no_headline}." if step.no_headline and step.x is not None else ""
         alike = "It cannot be told from the stage that it builds on." if untold(step.x) and not rough else ""
-        texts.append(" ".join(part for part in (rough, alike, step.relieved, step.binds) if part))
+        where = f"Lines of source: {'; '.join(step.lines)}." if step.lines else ""
+        texts.append(" ".join(part for part in (rough, alike, step.relieved, step.binds, where) if part))
     return Items(tuple(texts), tuple(f"{source}: {step.place}" for step in one.steps), tuple(heads))
 
 

@@ -36,6 +36,7 @@ class Step:
     binds: str
     place: str
     no_headline: str = ""
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _told(node: Node, stages: dict[tuple[str, str], Stage], ladder: Optional[Lad
                 f"{printable(node.field('network').text())}.{printable(node.field('layer').text())}",
                 node.field("batch").positive(), _summary(read, named, ladder is not None and is_rough(ladder)) if read else None,
                 tuple(Step(named(one.variant), named(one.builds_on) if one.builds_on is not None else None, one.x, one.kind,
-                           one.relieved, one.binds, one.place, one.no_headline) for one in steps_of(node)), node.place)
+                           one.relieved, one.binds, one.place, one.no_headline, one.lines) for one in steps_of(node)), node.place)
 
 
 def _summary(read: RecordedSummary, named: Callable[[str], Stage], rough: bool) -> Optional[Summary]:

@@ -293,13 +293,13 @@ void Machine::call_begins() {
 }
 
 void Machine::call_ends() noexcept {
-  beside.call_ends();
-  if (!work_order_) return;
   try {
-    if (host_accesses_.protect(*work_order_, timeline.known_to_host())) return;
-    report.unseen("on this processor nobody has looked at what the host itself does with memory in use");
+    if (work_order_ && !host_accesses_.protect(*work_order_, timeline.known_to_host())) {
+      report.unseen("on this processor nobody has looked at what the host itself does with memory in use");
+    }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without memory for it nothing is protected
   }
+  beside.call_ends();
 }
 
 Stream* Machine::find_stream(const void* stream) const {

@@ -230,6 +230,18 @@ def test_a_duel_is_predicted_and_needs_no_second_look(tmp_path: Path) -> None:
     assert document["control"]["change"] == {"estimate": 0, "low": 0, "high": 0}
 
 
+def test_a_duel_says_by_which_counters_and_where(tmp_path: Path) -> None:
+    """A kernel that got slower is counted on both sides, for the lines of source that cost more."""
+    done = on_stand_in(tmp_path, "duel", "--base-variant", "local-accumulation", "--new-variant", "global-memory", "--device", "cuda",
+                       "--shape", "1,32,32,4,5", "--batch", "4", "--rounds", "13", "--output", tmp_path / "duel.json")
+    (one,) = json.loads((tmp_path / "duel.json").read_text(encoding="utf-8"))["cases"]
+    assert (done.returncode, one["verdict"]) == (1, "regressed"), done
+    counted, *lines = one["causes"]
+    assert counted.startswith("counted: ") and "global store" in counted, one["causes"]
+    assert any(re.search(r"02_local_accumulation\.cu:\d+ \(100%.*-> 01_global_memory\.cu:\d+ \(\d+%", line) for line in lines), lines
+    assert counted in " ".join(done.stdout.split())
+
+
 def test_a_side_of_a_duel_that_fails_is_named(tmp_path: Path) -> None:
     done = on_stand_in(tmp_path, *TINY_DUEL, "--output", tmp_path / "duel.json",
                        faults=[{"call": "cudaMalloc", "from": 2, "status": 2}])

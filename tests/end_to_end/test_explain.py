@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ALL, assert_refused, cases, record, run
+from conftest import ALL, REPOSITORY, assert_refused, cases, record, run
 
 GPUS = ["k80", "v100", "a100", "h100", "h200"]
 K80_LADDER = ["global-memory", "local-accumulation", "block-remap", "loop-unrolling", "compile-time"]
@@ -86,8 +86,7 @@ def test_each_step_is_a_sentence_from_its_counters(folder: Path) -> None:
     assert f" {best}: " in short and len(short.splitlines()) <= len(done.stdout.splitlines())
     text = " ".join(done.stdout.split())
     [ladder] = [one for one in record(folder)["ladders"] if one["steps"]]
-    assert [{name: one[name] for name in ladder["steps"][0]} for one in explained(folder)["ladders"][0]["steps"]] \
-        == ladder["steps"]
+    assert explained(folder)["ladders"][0]["steps"] == ladder["steps"]
     for step in ladder["steps"]:
         binds = (step["binds"] or "").removeprefix("Predicted for an H100: ")
         assert " ".join(filter(None, (step["relieved"], binds[:1].upper() + binds[1:]))) in text
@@ -96,6 +95,32 @@ def test_each_step_is_a_sentence_from_its_counters(folder: Path) -> None:
     fewer = round(sectors["global-memory"] / sectors["local-accumulation"])
     step = next(one for one in ladder["steps"] if one["variant"] == "local-accumulation")
     assert step["builds_on"] == "global-memory" and f"1/{fewer} of the sectors to global memory" in step["relieved"]
+
+
+def test_steps_name_the_lines_where_a_counter_changed(folder: Path) -> None:
+    """As the counters have it: the lines are those of the source, and their shares and rates what the record says."""
+    text = " ".join(run("explain", folder / "run.json", "--all").stdout.split())
+    [ladder] = [one for one in record(folder)["ladders"] if one["steps"]]
+    counted = {one["variant"]: one["counters"] for one in record(folder)["cases"] if one["counters"]}
+    sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+    requests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"
+    said = []
+    for variant in ("global-memory", "local-accumulation"):
+        [*_, line] = sorted(counted[variant]["lines"], key=lambda one: one["counters"].get(sectors, 0))
+        source = next((REPOSITORY / "variants/convolution/cuda").rglob(line["file"])).read_text(encoding="utf-8").splitlines()
+        assert source[line["line"] - 1].strip().startswith("y[")  # a store
+        share = round(100 * line["counters"][sectors] / counted[variant]["totals"][sectors])
+        rate = line["counters"][sectors] / line["counters"][requests]
+        said.append(f"{line['file']}:{line['line']} ({share}%, {rate:.3g} a store)")
+    cited = f"sectors to global memory: {' -> '.join(said)}"
+    step = next(one for one in ladder["steps"] if one["variant"] == "local-accumulation")
+    assert cited in step["lines"] and cited in text
+    for counters in counted.values():
+        for name, total in counters["totals"].items():
+            lines = sum(line["counters"].get(name, 0) for line in counters["lines"])
+            assert lines <= total * (1 + 1e-12), name
+        executed = sum(line["counters"].get("smsp__inst_executed.sum", 0) for line in counters["lines"])
+        assert executed >= 0.7 * counters["totals"]["smsp__inst_executed.sum"]
 
 
 def test_what_is_not_there_is_not_explained(folder: Path, tmp_path: Path) -> None:

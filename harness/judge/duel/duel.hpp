@@ -58,7 +58,7 @@ class DuelPair {
   /// Compares what both sides have computed, where that is not done on each side. Throws SideFailure.
   virtual void verify_together(DuelSide& /*base*/, DuelSide& /*now*/) {}
 
-  /// What differs between the sides of a pair that got slower or faster, a line each, as far as something else than
+  /// The differences between the sides of a pair that got slower or faster, a line each, as far as something else than
   /// its metric tells that.
   virtual std::vector<std::string> causes() { return {}; }
 

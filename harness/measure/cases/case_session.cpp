@@ -309,8 +309,9 @@ to_case::Counted CaseSession::answer(const to_case::Count& /*wanted*/) {
     repeat_images(images, batch);
     kernels = count_images(images, batch);
   }
+  const WorkBeside beside = device().take_work_beside();  // before this process has work of its own
   to_case::Counted counted{case_counters(std::move(kernels), batch, exact, counted_lines(device().take_lines()))};
-  counted.counters.beside = device().take_work_beside();
+  counted.counters.beside = beside;
   if (counted.counters.beside.host_ns <= kUntoldHostNs) counted.counters.beside.host_ns = 0;
   return counted;
 }

@@ -52,7 +52,9 @@ void read_sources(std::vector<CountedLine>& lines, const std::optional<fs::path>
   std::map<std::string, std::vector<std::string>> texts;
   for (CountedLine& one : lines) {
     const auto [text, is_new] = texts.try_emplace(one.file);
-    if (is_new && (!folder || is_below(*folder, one.file))) text->second = source_lines(one.file);
+    // A name without its folder is that of a build whose sources are elsewhere, not of a file in this folder.
+    const bool is_known = fs::path(one.file).is_absolute();
+    if (is_new && is_known && (!folder || is_below(*folder, one.file))) text->second = source_lines(one.file);
     const auto at = static_cast<std::size_t>(one.line);
     if (at >= 1 && at <= text->second.size()) one.source = short_source(text->second[at - 1], kLongestText);
     one.file.erase(0, one.file.find_last_of('/') + 1);

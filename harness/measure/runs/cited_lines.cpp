@@ -46,12 +46,12 @@ class CountedOf {
   /// "a request".
   std::string each() const { return rate_ == nullptr ? "" : rate_->unit; }
 
-  /// "tiles.cu:44 (97 %, 4 a request)", the line with most of it; empty where none has much.
+  /// "tiles.cu:44 (97%, 4 a request)", the line with most of it; empty where none has much.
   std::string most() const {
     const auto line = std::ranges::max_element(of_.lines, {}, [this](const CountedLine& one) { return at(one); });
     if (line == of_.lines.end() || line->file.empty() || !(total_ > 0) || at(*line) < kMuch * total_) return "";
     const std::string each_time = rate(*line);
-    return fmt::format("{} ({:.0f} %{})", line->place(), 100 * std::min(1.0, at(*line) / total_),
+    return fmt::format("{} ({:.0f}%{})", line->place(), 100 * std::min(1.0, at(*line) / total_),
                        each_time.empty() ? "" : fmt::format(", {} {}", each_time, each()));
   }
 

@@ -50,8 +50,8 @@ std::optional<CallPlace> place_of(std::uint64_t instruction) {
   dladdr(reinterpret_cast<const void*>(&place_of), &own);
   Dl_info info{};
   const link_map* map = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(instruction), &info,
-              const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
+  const auto* const address = reinterpret_cast<const void*>(instruction);  // NOLINT(performance-no-int-to-ptr)
+  if (dladdr1(address, &info, const_cast<void**>(reinterpret_cast<const void**>(&map)), RTLD_DL_LINKMAP) == 0 ||
       info.dli_fbase == own.dli_fbase || folder_of(info.dli_fname) == folder_of(own.dli_fname)) {
     return {};  // our libraries are in one folder
   }

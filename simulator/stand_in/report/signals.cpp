@@ -103,7 +103,7 @@ void end_with_report(int signal, siginfo_t* information, void* context) {
   if (signal_for_kernel() != 0 ||
       (is_sent(signal, information) && does_kernel_run() && !(aborts && does_kernel_run_here()))) {
     if (leave_for_kernel(signal)) call_in_time(end_without_kernel);
-    while (aborts) pause();
+    while (aborts) pause();  // NOLINT(bugprone-infinite-loop): until the process ends
     if (is_sent(signal, information)) return;
   }
   int none = 0;

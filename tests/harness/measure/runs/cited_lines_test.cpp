@@ -60,14 +60,14 @@ TEST(CitedLines, OfTheSameTextAreTakenInTheirOrder) {
 TEST(CitedLines, OfTwoStagesAreTheLargestOfEach) {
   const CaseCounters naive = counted({loads("naive.cu", 31, "x", 100, 800)}, 200);
   const CaseCounters tiles = counted({loads("tiles.cu", 44, "y", 10, 40)});
-  EXPECT_EQ(sectors(naive, tiles), "load sectors: naive.cu:31 (80 %, 8 a load) -> tiles.cu:44 (100 %, 4 a load)");
+  EXPECT_EQ(sectors(naive, tiles), "load sectors: naive.cu:31 (80%, 8 a load) -> tiles.cu:44 (100%, 4 a load)");
 }
 
 TEST(CitedLines, OfAStageWithoutSuchACounterAreLeftOut) {
   const CaseCounters without = counted({loads("a.cu", 1, "x", 1, 1)});
   const CaseCounters with = counted({{"b.cu", 2, "atomicAdd(s, x);", {{kAtomics, 64}}}});
-  EXPECT_EQ(cited_lines("atomics", {&kAtomics, 1}, without, with), "atomics: none -> b.cu:2 (100 %)");
-  EXPECT_EQ(cited_lines("atomics", {&kAtomics, 1}, with, without), "atomics: b.cu:2 (100 %) -> none");
+  EXPECT_EQ(cited_lines("atomics", {&kAtomics, 1}, without, with), "atomics: none -> b.cu:2 (100%)");
+  EXPECT_EQ(cited_lines("atomics", {&kAtomics, 1}, with, without), "atomics: b.cu:2 (100%) -> none");
 }
 
 TEST(CitedLines, AreNoneWhereNothingIsKnownOrNothingStandsOut) {
@@ -79,7 +79,7 @@ TEST(CitedLines, AreNoneWhereNothingIsKnownOrNothingStandsOut) {
   const CaseCounters spread = counted({loads("b.cu", 1, "x", 10, 10)}, 90);
   EXPECT_EQ(sectors(spread, counted({loads("c.cu", 1, "y", 10, 20)}, 180)), "");
   EXPECT_EQ(sectors(spread, counted({loads("c.cu", 1, "y", 10, 20)})),
-            "load sectors: several lines -> c.cu:1 (100 %, 2 a load)");
+            "load sectors: several lines -> c.cu:1 (100%, 2 a load)");
   const CaseCounters nowhere = counted({loads("", 0, "", 10, 40)});
   EXPECT_EQ(sectors(nowhere, counted({loads("", 0, "", 10, 80)})), "");
 }
