@@ -240,7 +240,7 @@ def test_what_makes_no_sense_for_a_folder_is_one_line(run: Any, cpu_folder: Path
     assert_refused(run("run", cpu_folder, "--layer", "conv1"), "--layer: a folder has no networks and no layers")
     assert_refused(run("run", cpu_folder, "--shape", "1,8,8,2,3"), "--shape is for the convolution")
     assert_refused(run("run", cpu_folder, "--batch", "10"), "a batch is for layers")
-    assert_refused(run("run", cpu_folder, "--with", "x.cpp"), "--with: ")
+    assert_refused(run("run", cpu_folder, "--with", "x.cpp"), "x.cpp: cannot be read")
     assert_refused(run("explain", cpu_folder), "a ladder's folder, not a record", f"'convladder run {cpu_folder}'")
     assert_refused(run("compare", cpu_folder, cpu_folder), "a ladder's folder, not a record")
     assert_refused(run("report", cpu_folder), "a ladder's folder, not a record")

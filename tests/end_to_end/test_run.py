@@ -246,8 +246,9 @@ def test_the_length_of_a_sample_is_as_asked(tmp_path: Path) -> None:
 def test_the_default_folder_and_the_lines(tmp_path: Path) -> None:
     done = run("run", *CPU, *TWO, *SMALL, "--batch", "1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    *lines, after, path = done.stdout.rstrip().splitlines()
-    assert after == ""
+    whole, words, path = done.stdout.rstrip().rsplit("\n\n", 2)
+    assert words.startswith("best: ") and all(len(line) <= 100 for line in words.splitlines())
+    lines = whole.splitlines()
     notes, table = lines[:lines.index("")], lines[lines.index("") + 1:]
     table = [line for line in table if not line.startswith(("~ noisy, ", "~1: ", "?, < and >: "))]
     assert re.fullmatch(rf"results/{re.escape(socket.gethostname())}-\d{{8}}-\d{{6}}/run\.json", path)

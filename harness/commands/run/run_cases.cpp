@@ -58,6 +58,21 @@ void refuse_merged(const Record& record) {
                               record.file().string(), folder));
 }
 
+/// The names of the stages that --with brings along, in their order.
+std::vector<std::string> own_stages(const std::vector<CaseGroup>& plan, const RunOptions& options) {
+  std::vector<std::string> names;
+  for (const CaseGroup& group : plan) {
+    for (const PlannedCase& one : group.cases) {
+      const CompiledStage* const stage = one.variant.variant->compiled_stage();
+      const std::string name(one.variant.info.name);
+      if (stage == nullptr || std::ranges::find(names, name) != names.end()) continue;
+      const std::string file = (stage->folder / stage->source.file).string();
+      if (std::ranges::find(options.with, file) != options.with.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 /// The stream for a line per case.
 std::FILE* lines_of(const RunInvocation& invocation) {
   if (invocation.record.quiet) return nullptr;
@@ -102,7 +117,9 @@ int run_cases(RunOptions options, const RunInvocation& invocation) {
   write_google_output(invocation.google, cases);
   if (!invocation.record.quiet) {
     print_summary(invocation.google.console_format ? stderr : stdout, record.figures(), notes,
-                  {.tables = !invocation.no_table && !invocation.google.console_format, .verbose = invocation.verbose});
+                  {.tables = !invocation.no_table && !invocation.google.console_format,
+                   .verbose = invocation.verbose,
+                   .own = own_stages(plan, options)});
   }
   if (!invocation.google.console_format) {
     const bool any_counted =

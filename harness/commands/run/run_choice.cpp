@@ -57,8 +57,9 @@ bool chooses_nothing(const RunOptions& o) {
 void add_run_choice(CLI::App& run, RunChoice& a) {
   add_case_selection(run, a.options, a.selection, "10,100,1000, while a call stays below 10 GFLOP");
   run.add_option("--case", a.options.case_filter, kCaseHelp)->group("Which cases");
-  run.add_option("--with", a.options.with,
-                 "a stage of your own, a .cu, .cpp or .ptx, beside those of the convolution; may be repeated")
+  run.add_option(
+         "--with", a.options.with,
+         "a stage of your own, a .cu, .cpp or .ptx, beside those of the convolution or of the LADDER; may be repeated")
       ->allow_extra_args(false)
       ->group("Which cases");
   run.add_flag("--all", a.all, "every stage; without any choice: stages 1 to 6, the best one and the libraries")

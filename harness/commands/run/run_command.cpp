@@ -11,6 +11,7 @@
 #include "harness/commands/run/run_cases.hpp"
 #include "harness/commands/run/run_choice.hpp"
 #include "harness/commands/run/run_shard.hpp"
+#include "harness/commands/run/run_watch.hpp"
 #include "harness/measure/plan/options.hpp"
 #include "support/errors.hpp"
 #include "support/text.hpp"
@@ -26,6 +27,7 @@ constexpr const char* kRunFooter = R"(examples:
   convladder run --shape 96,27,27,256,5,1,2 --batch 16   your own layer shape: C,H,W,M,K[,stride[,padding]]
   convladder run --data mnist/ --output results/tonight  real images (IDX files), a folder of your choice
   convladder run my-ladder                             a folder of yours: problem.json, a reference, stages
+  convladder run my-ladder --watch                     save a stage, and a line says what became of it; Ctrl-C ends
   convladder run --with my_conv.cu --layer lenet72.conv2 --batch 10    your own stage on the convolution's ladder
   convladder run --resume results/tonight              continues an interrupted run
   convladder run --plan results/big --shard 3/64       one of the parts that 'convladder plan' made: docs/use/shards.md
@@ -87,6 +89,7 @@ struct RunArguments {
   RunChoice choice;
   RunInvocation invocation;
   ShardArguments shard;
+  bool watch = false;
 };
 
 void add_run_options(CLI::App& run, RunArguments& a) {
@@ -99,6 +102,9 @@ void add_run_options(CLI::App& run, RunArguments& a) {
   run.add_flag("--no-reuse", a.invocation.no_reuse, "of a LADDER: measure stages that have not changed as well")
       ->group("How");
   run.add_flag("--no-report", a.invocation.no_report, "of a LADDER: draw no charts and no report")->group("Where");
+  run.add_flag("--watch", a.watch,
+               "of a LADDER: each stage that is saved is compiled, verified and timed against its last version")
+      ->group("How");
   add_shard_options(run, a.shard);
 }
 
@@ -116,6 +122,7 @@ int run_command(RunArguments& a, const CommandLine& command_line) {
   refuse_without_plan(a.shard);
   apply_google_flags(a);
   apply_run_choice(*a.invocation.record.command, a.choice);
+  if (a.watch) return watch_ladder(a.choice.options);
   return run_cases(a.choice.options, a.invocation);
 }
 

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
-#include "harness/measure/runs/ladder_text.hpp"
+#include "harness/measure/runs/derived_ladders.hpp"
 #include "harness/measure/runs/leave_one_out.hpp"
+#include "harness/measure/runs/run_report.hpp"
 #include "harness/measure/runs/summary_text.hpp"
+#include "harness/measure/runs/verdicts.hpp"
 #include "support/printable.hpp"
 #include "support/terminal.hpp"
 
@@ -16,20 +19,32 @@ namespace convladder {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
-constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables; if there are more, only their summary is shown
+constexpr std::size_t kMostVerdicts = 3;  // on a stage of one's own, before --verbose shows the others
 
 std::string tables_of(const RunFigures& run, const SummaryOptions& options, std::size_t columns) {
   const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
   if (!views.empty()) return as_text(leave_one_out_report(views));
-  const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
-  const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
-  Report report;
-  add_ladders(report, ladders, options.verbose);
-  add_counted(report, counted);
-  const std::string whole = as_text(report);
-  if (options.verbose || std::ranges::count(whole, '\n') < kMostLines) return whole;
-  const auto title_of = [&run](const std::string& device) { return run.context.machine.title_of(device); };
-  return as_text(summary_report(ladders, counted, title_of), columns);
+  return as_text(
+      run_report(run, ladders_of(run.cases, run.variants, run.ceilings), counted_ladders_of(run.cases, run.variants),
+                 {.all = options.verbose, .intervals = options.verbose}),
+      columns);
+}
+
+/// The last words: on one's own stages, or on the best one where there is a single ladder of a family.
+std::vector<std::string> verdicts_of(const RunFigures& run, const SummaryOptions& options) {
+  const std::vector<DerivedLadder> ladders = derived_ladders(run.cases, run.variants, run.ceilings);
+  std::vector<std::string> lines;
+  for (const std::string& stage : options.own) {
+    const std::size_t most = options.verbose ? ladders.size() : kMostVerdicts;
+    std::ranges::move(verdicts_on(stage, ladders, run.cases, run.variants, most), std::back_inserter(lines));
+  }
+  if (!options.own.empty()) return lines;
+  for (const DerivedLadder& one : ladders) {
+    const auto is_beside = [&one](const DerivedLadder& other) { return other.of->device == one.of->device; };
+    if (std::ranges::count_if(ladders, is_beside) > 1) continue;
+    if (std::string line = verdict_on_best(one); !line.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 /// A note of at most `columns` bytes: without the part after a semicolon, without the parts in brackets, or cut.
@@ -98,13 +113,16 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
     if (std::string line = beside_line(printable(one.id), *one.counters); !line.empty()) all.push_back(std::move(line));
   }
   all.insert(all.end(), notes.begin(), notes.end());
+  // On a terminal a note is one line; in a file nothing is cut.
+  const bool is_cut = !options.verbose && isatty(fileno(stream)) == 1;
   for (const std::string& note : all) {
-    fmt::print(stream, "{}\n", options.verbose ? note : in_one_line(note, columns));
+    fmt::print(stream, "{}\n", is_cut ? in_one_line(note, columns) : note);
   }
   // At the end, where it is seen without scrolling.
   if (!options.tables) return;
   const std::string tables = tables_of(run, options, columns);
   fmt::print(stream, "{}{}\n", tables.empty() ? "" : "\n", tables);
+  for (const std::string& line : verdicts_of(run, options)) fmt::print(stream, "{}\n", hanging("", line, columns));
 }
 
 }  // namespace convladder

@@ -76,9 +76,7 @@ ExplainedRun read_explained_run(const std::string& file, const std::string& gpu)
     throw UserError(
         fmt::format("{}: measured by {}: nothing says which of its benchmarks builds on which", printable(file), from));
   }
-  if (place.at("schema_version").text() != kRunSchemaVersion || place.at("kind").text() != "run") {
-    place.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
-  }
+  require_run(place);
   ExplainedRun run;
   run.context = read_context(place.at("context"));
   run.cases = read_whole_cases(place.at("cases"));

@@ -54,11 +54,16 @@ KnownFigure known_floor(const Floor& floor, const KnownFigure& peak, const Known
 
 }  // namespace
 
-std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device, const Ceilings& ceilings) {
+LeastWork least_work_of(const ProblemSize& shape) {
+  const double written = shape.output_bytes();
+  return {.flop = shape.least_flop(), .bytes_read = shape.minimum_bytes() - written, .bytes_written = written};
+}
+
+std::optional<Floor> floor_of(const LeastWork& work, const std::string& device, const Ceilings& ceilings) {
   const DeviceCeilings* const of_device = find_ceilings_of(ceilings, device);
   if (of_device == nullptr) return std::nullopt;
-  const double written = shape.output_bytes();
-  const double read = shape.minimum_bytes() - written;
+  const double written = work.bytes_written;
+  const double read = work.bytes_read;
   const bool fits = read + written <= static_cast<double>(of_device->last_level_cache_bytes);
   const double level = fits ? kLevelOfEach : 1 - (1 - kLevelOfEach) / 3;  // one limit matters, or all three
   const std::optional<KnownFigure> peak = limit_of(*of_device, kMultiplyAddLimit, level);
@@ -66,9 +71,9 @@ std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& devic
   const std::optional<KnownFigure> copy = limit_of(*of_device, kCopyLimit, level);
   if (!peak || !store || !copy) return std::nullopt;
 
-  Floor floor{.operations_ns = shape.least_flop() / peak->value,
+  Floor floor{.operations_ns = work.flop / peak->value,
               .bytes_ns = std::nullopt,
-              .flop = shape.least_flop(),
+              .flop = work.flop,
               .bytes_read = read,
               .bytes_written = written,
               .peak = peak->value,

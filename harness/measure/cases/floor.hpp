@@ -40,13 +40,22 @@ struct CaseRoofline {
 /// The case's roofline; none where there is nothing to move or to compute, or no time (nanoseconds).
 std::optional<CaseRoofline> case_roofline_of(const std::optional<Floor>& floor, const std::optional<double>& layer_ns);
 
+/// The work that no implementation of the definition gets below.
+struct LeastWork {
+  double flop = 0;
+  double bytes_read = 0;
+  double bytes_written = 0;
+  bool operator==(const LeastWork&) const = default;
+};
+LeastWork least_work_of(const ProblemSize& shape);
+
 /// The floor of a layer with its batch, from the run's ceilings; none where the device has none.
-///   operations = `ProblemSize::least_flop` / FMA peak; for a convolution, the taps that are on the image
+///   operations = `LeastWork::flop` / FMA peak; for a convolution, the taps that are on the image
 ///   bytes      = output written once at the rate of streaming stores, input and weights read once at the rate that a
 ///                copy has left for reading: copying a byte takes 2 / copy, of which 1 / store is for writing it. Null
 ///                where all of it fits into the last-level cache, from which the memory's rate is no bound.
 /// The floor is the larger of the two, which is the `bound`. It does not hold for Winograd and FFT, which multiply less
 /// often.
-std::optional<Floor> floor_of(const ProblemSize& shape, const std::string& device, const Ceilings& ceilings);
+std::optional<Floor> floor_of(const LeastWork& work, const std::string& device, const Ceilings& ceilings);
 
 }  // namespace convladder

@@ -150,7 +150,11 @@ const FolderProblem& open_folder(const LadderFolder& folder, const std::vector<A
   }
   for (std::size_t i = 0; i < added.size(); ++i) {
     keep({problem.get(), added[i].source, std::move(builds[folder.stages.size() + i]), {}, added[i].folder}, {});
-    variants.push_back({info_of(*built.back(), {}), problem.get(), kept.back()});
+    const auto below = std::ranges::find_if(built, [&](const CompiledStage* one) {
+      return one->source.name == added[i].builds_on && one->source.is_cuda() == added[i].source.is_cuda();
+    });
+    const std::string_view builds_on = below == built.end() ? std::string_view() : (*below)->source.name;
+    variants.push_back({info_of(*built.back(), builds_on), problem.get(), kept.back()});
   }
   problem->set_variants(std::move(variants));
   return dynamic_cast<const FolderProblem&>(open_problem(std::move(problem)));

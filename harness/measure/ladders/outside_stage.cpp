@@ -58,7 +58,7 @@ LadderFolder folder_of(const fs::path& file, const StageSource& source) {
   return {file.parent_path(), as_folder().ladder(), {}, {source}};
 }
 
-StageSource source_of(const fs::path& file) {
+StageSource source_of(const fs::path& file, const LadderProblem& problem) {
   const std::string name = file.filename().string();
   const std::string as_stage = is_stage_name(name) ? name : "01_" + name;
   const std::string shown = printable(file.string());
@@ -76,12 +76,12 @@ StageSource source_of(const fs::path& file) {
   source.file = name;
   for (const std::string& need : source.needs) {
     try {
-      static_cast<void>(Expression(need, as_folder().ladder().names()));
+      static_cast<void>(Expression(need, problem.names()));
     } catch (const std::invalid_argument& error) {
       throw UserError(fmt::format("{}: @requires: {}", shown, error.what()));
     }
   }
-  if (!source.launches.empty()) static_cast<void>(LaunchPlan(source, as_folder().ladder(), shown));
+  if (!source.launches.empty()) static_cast<void>(LaunchPlan(source, problem, shown));
   return source;
 }
 
@@ -158,7 +158,7 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
   int done = 0;
   for (const std::string& file : files) {
     const fs::path path = fs::absolute(file);
-    StageSource source = source_of(path);
+    StageSource source = source_of(path, as_folder().ladder());
     progress(source.file, done++, static_cast<int>(files.size()));
     StageBuild build = builder.build(folder_of(path, source), source, {});
     kept.push_back(std::make_unique<OutsideStage>(
@@ -166,6 +166,32 @@ std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files
     stages.push_back({info_of(*kept.back(), stages), &convolution_problem(), kept.back().get()});
   }
   return stages;
+}
+
+std::vector<AddedStage> stages_beside(const LadderFolder& folder, const std::vector<std::string>& files) {
+  std::vector<AddedStage> added;
+  std::vector<const StageSource*> known;
+  for (const StageSource& one : folder.stages) known.push_back(&one);
+  added.reserve(files.size());  // `known` points into it
+  for (const std::string& file : files) {
+    const fs::path path = fs::absolute(file);
+    AddedStage& stage = added.emplace_back(AddedStage{path.parent_path(), source_of(path, folder.problem)});
+    const StageSource* highest = nullptr;
+    for (const StageSource* const other : known) {
+      if (other->is_cuda() != stage.source.is_cuda()) continue;
+      if (other->name == stage.source.name) {
+        throw UserError(fmt::format("--with {}: a stage is called '{}' already: name the file otherwise",
+                                    printable(path.filename().string()), printable(stage.source.name)));
+      }
+      if (other->rung > 0 && (highest == nullptr || other->rung > highest->rung)) highest = other;
+    }
+    stage.source.rung = highest == nullptr ? 1 : highest->rung + 1;
+    stage.builds_on = !stage.source.builds_on.empty() ? stage.source.builds_on
+                      : highest == nullptr            ? ""
+                                                      : highest->name;
+    known.push_back(&stage.source);
+  }
+  return added;
 }
 
 std::unique_ptr<Variant> served_outside_stage(const StageToLoad& stage) {

@@ -196,11 +196,15 @@ std::filesystem::path ladder_folder_of(const RunOptions& options) {
 }
 
 const FolderProblem& ladder_of(const RunOptions& options) {
-  static std::map<std::string, const FolderProblem*> opened;
-  const auto [at, is_new] = opened.try_emplace(options.ladder, nullptr);
+  static std::map<std::pair<std::string, std::vector<std::string>>, const FolderProblem*> opened;
+  const auto [at, is_new] = opened.try_emplace({options.ladder, options.with}, nullptr);
   if (at->second == nullptr) {
     Progress progress(nullptr, 0);
-    at->second = &open_ladder(ladder_folder_of(options), shown_on(progress));
+    const fs::path folder = ladder_folder_of(options);
+    at->second =
+        options.with.empty()
+            ? &open_ladder(folder, shown_on(progress))
+            : &open_ladder_with(folder, stages_beside(read_ladder_folder(folder), options.with), shown_on(progress));
   }
   return *at->second;
 }

@@ -211,6 +211,16 @@ namespace {
 std::vector<ProblemVariant> variants_with(const Problem& problem, const RunOptions& options) {
   std::vector<ProblemVariant> all = problem.variants();
   if (options.with.empty()) return all;
+  if (!options.ladder.empty()) {  // the folder was opened with them; they are its last
+    for (std::size_t i = all.size() - options.with.size(); i < all.size(); ++i) {
+      const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto below = std::find_if(std::make_reverse_iterator(at), all.rend(), [&](const ProblemVariant& one) {
+        return one.info.family == at->info.family && one.info.rung;
+      });
+      std::rotate(below.base(), at, at + 1);
+    }
+    return all;
+  }
   if (!problem.is_default()) {
     throw UserError(fmt::format("--with: a stage from outside is for the convolution, not for {}", problem.name()));
   }

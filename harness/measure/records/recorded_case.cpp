@@ -85,6 +85,11 @@ const TimeFigure* RecordedCase::layer_time() const {
   return nullptr;
 }
 
+const PredictedFigure* RecordedCase::prediction_for(std::string_view gpu) const {
+  const auto found = std::ranges::find(predictions, gpu, &PredictedFigure::gpu);
+  return found == predictions.end() || !found->runs() ? nullptr : &*found;
+}
+
 const TimeFigure* RecordedCase::op_time() const { return time && time->of == time_of::kOp ? &*time : nullptr; }
 
 std::optional<double> ratio(std::optional<double> numerator, std::optional<double> denominator, double scale) {

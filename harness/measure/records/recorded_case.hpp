@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "harness/measure/cases/case_outcome.hpp"
 #include "harness/measure/cases/counters.hpp"
+#include "harness/measure/cases/floor.hpp"
 #include "harness/measure/isolation/status.hpp"
 #include "harness/measure/machine/quality.hpp"
 #include "harness/measure/plan/plan.hpp"
@@ -101,7 +103,8 @@ struct RecordedCase {
   int session = 0;
 
   // Only of a case that was read whole (case_json.hpp).
-  std::optional<ProblemSize> size;  ///< none for a problem that this program does not have
+  std::optional<ProblemSize> size;           ///< none for a problem that this program does not have
+  std::optional<LeastWork> least_work = {};  ///< for its floor; as its ladder has it where `size` is none
   double flop = 0;
   double minimum_bytes = 0;
   double tolerance = 0;  ///< the error tolerance of its verification; fp32's where it was not verified
@@ -118,6 +121,8 @@ struct RecordedCase {
   const TimeFigure* layer_time() const;
   /// The time of the convolution alone in a layout of the case's own. Null for a case that works in NCHW.
   const TimeFigure* op_time() const;
+  /// The prediction for that GPU; null without one, and where it cannot be launched there.
+  const PredictedFigure* prediction_for(std::string_view gpu) const;
   /// "disturbed: others used 1.6 of 2 cores"; empty if the case's quality is good or not recorded.
   std::string disturbance() const;
   /// The place on which the case can be compared: device, family, network, layer, batch.

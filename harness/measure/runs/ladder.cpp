@@ -60,7 +60,8 @@ std::size_t rank_of(const RecordedCase& one_case, const std::vector<RecordedVari
 Ladder ladder_of(const Rungs& rungs, const std::vector<RecordedVariant>& variants, const Ceilings& ceilings) {
   const RecordedCase& first = *rungs.front();
   Ladder ladder;
-  if (first.size) ladder.floor = floor_of(*first.size, first.device, ceilings);
+  const std::optional<LeastWork> work = first.size ? std::optional(least_work_of(*first.size)) : first.least_work;
+  if (work) ladder.floor = floor_of(*work, first.device, ceilings);
   for (const RecordedCase* one_case : rungs) {
     ladder.rows.push_back(row_of(*one_case, rungs, variants.at(rank_of(*one_case, variants)), ladder.floor));
   }

@@ -81,18 +81,13 @@ std::optional<double> layer_median(const RecordedCase& one) {
   return time == nullptr ? std::nullopt : std::optional(time->median);
 }
 
-const PredictedFigure* prediction_of(const RecordedCase& one) {
-  const auto found = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
-  return found == one.predictions.end() || !found->runs() ? nullptr : &*found;
-}
-
 std::optional<double> predicted_middle(const RecordedCase& one) {
-  const PredictedFigure* const found = prediction_of(one);
+  const PredictedFigure* const found = one.prediction_for(kUsualGpu);
   return found == nullptr ? std::nullopt : std::optional(found->middle_ns());
 }
 
 std::optional<Ratio> predicted_speedup(const RecordedCase& other, const RecordedCase& one) {
-  return predicted_ratio(prediction_of(other), prediction_of(one));
+  return predicted_ratio(other.prediction_for(kUsualGpu), one.prediction_for(kUsualGpu));
 }
 
 constexpr Comparing kByLayerTimes{layer_median, layer_ratio};

@@ -60,14 +60,14 @@ std::vector<std::string> op_lines(const Ladder& ladder) {
 
 std::vector<std::string> counted_cells(const RecordedCase& one, const CountedLadder& ladder) {
   const auto below = std::ranges::find(ladder.cases, ladder.builds_on(one), &RecordedCase::variant);
-  const auto predicted = std::ranges::find(one.predictions, kUsualGpu, &PredictedFigure::gpu);
-  const bool runs = predicted != one.predictions.end() && predicted->runs();
+  const PredictedFigure* const predicted = one.prediction_for(kUsualGpu);
   const std::optional<double> own = warp_instructions(one);
   return {one.rung ? fmt::format("{:>2} {}", *one.rung, one.variant) : one.variant,
           own ? fmt::format("{:.4g}", *own) : std::string(status_name(one.status)),
           below == ladder.cases.end() ? "-" : figure_or_dash(ratio(warp_instructions(**below), own), 2),
           figure_or_dash(ratio(warp_instructions(*ladder.cases.front()), own), 2),
-          runs ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns)) : "-"};
+          predicted != nullptr ? fmt::format("{} to {}", time_text(*predicted->low_ns), time_text(*predicted->high_ns))
+                               : "-"};
 }
 
 }  // namespace

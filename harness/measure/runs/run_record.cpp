@@ -182,6 +182,10 @@ ordered_json ladders_json(const std::vector<DerivedLadder>& ladders) {
   return list;
 }
 
+std::string ladders_json_text(const std::vector<DerivedLadder>& ladders) {
+  return json_text({{"kind", "ladders"}, {"ladders", ladders_json(ladders)}});
+}
+
 std::vector<RecordedLadder> read_ladders(const JsonPlace& ladders) {
   std::vector<RecordedLadder> list;
   if (ladders.is_null()) return list;
@@ -228,12 +232,33 @@ void RunRecord::check(const ordered_json& json, const std::string& file) {
   static_cast<void>(read_ceilings(JsonPlace(json, file).at("ceilings")));
 }
 
+/// Gives the cases of problems that this program does not have, such as a folder's, the work that their ladders have.
+static void take_least_work(const JsonPlace& ladders, std::vector<RecordedCase>& cases) {
+  if (ladders.is_null()) return;
+  for (const JsonPlace& one : ladders.list()) {
+    if (!one.has("floor")) continue;
+    const JsonPlace floor = one.at("floor");
+    const LeastWork work{.flop = floor.at("flop").number(kNotNegative),
+                         .bytes_read = floor.at("bytes_read").number(kNotNegative),
+                         .bytes_written = floor.at("bytes_written").number(kNotNegative)};
+    for (RecordedCase& of : cases) {
+      if (of.size || of.device != one.at("device").text() || of.network != one.at("network").text() ||
+          of.layer != one.at("layer").text() || of.batch != one.at("batch").count()) {
+        continue;
+      }
+      of.least_work = work;
+    }
+  }
+}
+
 RunFigures run_figures(const ordered_json& record, const std::string& file) {
   const JsonPlace place(record, file);
-  return {.cases = read_whole_cases(place.at("cases")),
-          .variants = read_variants(place.at("variants")),
-          .ceilings = read_ceilings(place.at("ceilings")),
-          .context = read_context(place.at("context"))};
+  RunFigures figures{.cases = read_whole_cases(place.at("cases")),
+                     .variants = read_variants(place.at("variants")),
+                     .ceilings = read_ceilings(place.at("ceilings")),
+                     .context = read_context(place.at("context"))};
+  if (place.has("ladders")) take_least_work(place.at("ladders"), figures.cases);
+  return figures;
 }
 
 RunOptions recorded_options(const std::string& file) {
@@ -241,7 +266,17 @@ RunOptions recorded_options(const std::string& file) {
   return read_run_options(JsonPlace(record, file).at("context").at("options"));
 }
 
-RunFigures read_run_figures(const std::string& file) { return run_figures(read_record_json(file), file); }
+void require_run(const JsonPlace& record) {
+  if (record.at("schema_version").text() != kRunSchemaVersion || record.at("kind").text() != "run") {
+    record.fail(fmt::format("expected a run of single layers of schema version \"{}\"", kRunSchemaVersion));
+  }
+}
+
+RunFigures read_run_figures(const std::string& file) {
+  const ordered_json record = read_record_json(file);
+  require_run(JsonPlace(record, file));
+  return run_figures(record, file);
+}
 
 RunRecord::RunRecord(Record record) : record_(std::move(record)) {
   figures_ = run_figures(json(), file().string());

@@ -29,14 +29,18 @@ struct RunFigures {
 
 /// The figures of a record whose cases are in the order of the plan. Throws UserError.
 RunFigures run_figures(const nlohmann::ordered_json& record, const std::string& file);
-/// As `run_figures`, for a file.
+/// As `run_figures`, for a file, which has to be a run of single layers of this program's.
 RunFigures read_run_figures(const std::string& file);
+/// Throws UserError for a record that is none.
+void require_run(const JsonPlace& record);
 
 /// The options of the run in that file, with which its cases can be measured again. Throws UserError.
 RunOptions recorded_options(const std::string& file);
 
 /// `ladders` of the record, and what is read back of it. Reading throws UserError.
 nlohmann::ordered_json ladders_json(const std::vector<DerivedLadder>& ladders);
+/// A document of its own: {"kind": "ladders", "ladders"}.
+std::string ladders_json_text(const std::vector<DerivedLadder>& ladders);
 std::vector<RecordedLadder> read_ladders(const JsonPlace& ladders);
 nlohmann::ordered_json step_json(const Step& step);
 

@@ -39,8 +39,8 @@ std::string instructions_of(const RecordedCase* one) {
 
 std::string predicted_of(const RecordedCase* one, const std::string& gpu) {
   if (one == nullptr) return "-";
-  const auto found = std::ranges::find(one->predictions, gpu, &PredictedFigure::gpu);
-  if (found == one->predictions.end() || !found->runs()) return "-";
+  const PredictedFigure* const found = one->prediction_for(gpu);
+  if (found == nullptr) return "-";
   return fmt::format("{}-{}", short_number(*found->low_ns / one->batch / 1e3),
                      short_number(*found->high_ns / one->batch / 1e3));
 }

@@ -99,7 +99,7 @@ TEST(TimeRatio, OfTheFloorHasTheIntervalOfItsCeilings) {
   RecordedCase one;
   one.time = time_of({1000, 1000, 1000}, "a");
   const ProblemSize size{.problem = &convolution_problem(), .batch = 2, .values = {1, 6, 6, 3, 3, 1, 1, 1}};
-  const Floor floor = *floor_of(size, "cpu", ceilings);
+  const Floor floor = *floor_of(least_work_of(size), "cpu", ceilings);
   const Ratio percent = *percent_of_floor(floor, one);
   EXPECT_NEAR(percent.value, 100 * floor.flop / 100 / 1000, 1e-9);
   EXPECT_NEAR(*percent.low, 100 * floor.flop / 110 / 1000 * (1 - kFromRunToRun), 1e-9);
