@@ -43,6 +43,20 @@ bool WorkOrder::has_ended(std::uint32_t work, const EndedWork& all_ended) const 
   return earlier.stream < last.end && is_known(last.stream, last.number);
 }
 
+void WorkOrder::note_user(std::uint64_t page, bool writes) {
+  const auto now = static_cast<std::uint32_t>(works_.size() - 1);
+  std::vector<User>& users = users_[page];
+  ++uses_;
+  // The last of a stream's works that do the same is enough: it ends after the others.
+  const auto same = std::ranges::find_if(
+      users, [&](const User& user) { return user.writes == writes && works_[user.work].stream == works_[now].stream; });
+  if (same == users.end()) {
+    users.push_back({now, writes});
+  } else {
+    same->work = now;
+  }
+}
+
 template <typename Found>
 void WorkOrder::touch_words(std::uint64_t begin, std::uint64_t bytes, const Access& access, const Found& found) {
   const auto now = static_cast<std::uint32_t>(works_.size() - 1);
@@ -63,7 +77,7 @@ void WorkOrder::touch_words(std::uint64_t begin, std::uint64_t bytes, const Acce
     if (last_->last_work != now || (access.writes && !last_->last_writes)) {
       last_->last_work = now;
       last_->last_writes = access.writes;
-      if (at >= kVisibleWindow) users_[page].push_back({now, access.writes});
+      if (at >= kVisibleWindow) note_user(page, access.writes);
     }
     Word& word = last_->words[at % kPageBytes / kWord];
     const std::uint64_t first = at % kWord;
@@ -207,6 +221,7 @@ void WorkOrder::forget(std::uint64_t begin, std::uint64_t bytes) {
     const std::uint64_t first = page->first * kPageBytes;
     if (begin <= first && first + kPageBytes <= end) {
       users_.erase(page->first);
+      ++uses_;
       page = pages_.erase(page);
       continue;
     }

@@ -66,6 +66,8 @@ class WorkOrder final : public AccessObserver {
   };
   static constexpr std::uint64_t kPageBytes = 4096;
   std::vector<PageInUse> pages_in_use(const EndedWork& ended);
+  /// Grows with every change of these pages that is not a work's end.
+  std::uint64_t uses() const { return uses_; }
   const std::string& what(std::uint32_t work) const { return works_[work].what; }
   /// An access of the host itself, to the word at the address. `seen` gets what it learns from an answer of the device:
   /// a word that a kernel has written by an atomic or volatile store tells that what came before it was done.
@@ -112,6 +114,8 @@ class WorkOrder final : public AccessObserver {
     if (known.work != work) known = {work, ends_before(work)};
     return known.is_before;
   }
+  /// Notes that the current work uses a page of the memory that the host sees.
+  void note_user(std::uint64_t page, bool writes);
   bool ends_before(std::uint32_t work) const;
   bool has_ended(std::uint32_t work, const EndedWork& ended) const;
   bool is_strong(const WarpAccess& access);
@@ -126,6 +130,7 @@ class WorkOrder final : public AccessObserver {
   std::map<int, Together> together_;                      ///< by first stream
   std::map<std::uint64_t, std::unique_ptr<Page>> pages_;  ///< by number
   std::map<std::uint64_t, std::vector<User>> users_;      ///< of pages, by number; those that may not have ended
+  std::uint64_t uses_ = 0;
   std::uint64_t followed_from_ = 0;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   Page* last_ = nullptr;

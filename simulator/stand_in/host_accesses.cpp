@@ -33,7 +33,7 @@ struct Kept {
 };
 std::array<Kept, kMostKept> kept;
 std::atomic<std::size_t> kept_count = 0;
-std::atomic<bool> is_protected = false;  // whether any page is
+std::atomic<bool> is_ever_protected = false;  // whether any page has been
 
 /// Opens or protects memory from `begin` on. Returns false where some of it is no memory any more.
 bool set_access(std::uint64_t begin, std::uint64_t end, int access) {
@@ -53,13 +53,16 @@ CallPlace place_in_program(const std::vector<CallPlace>& places) {
 bool HostAccesses::take_fault(std::uint64_t address, const void* context) {
 #if defined(__x86_64__)
   const std::uint64_t window_end = simulated::kGlobalWindow + simulated::kGlobalWindowBytes;
-  if (!is_protected || address < simulated::kVisibleWindow || address >= window_end) return false;
+  if (!is_ever_protected || address < simulated::kVisibleWindow || address >= window_end) return false;
+  constexpr greg_t kFetches = 16;  // bits of a page fault's error code
+  constexpr greg_t kWrites = 2;
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  if ((registers[REG_ERR] & kFetches) != 0) return false;
+  // Another thread may have opened the page meanwhile. Where there is no memory, this fails.
   const std::uint64_t page = address / kPage * kPage;
   if (!set_access(page, page + kPage, PROT_READ | PROT_WRITE)) return false;
   const std::size_t number = kept_count.fetch_add(1);
   if (number >= kMostKept) return true;
-  constexpr greg_t kWrites = 2;  // a bit of a page fault's error code
-  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   Kept& one = kept[number];
   one.address = address;
   one.instruction = static_cast<std::uint64_t>(registers[REG_RIP]);
@@ -76,14 +79,13 @@ bool HostAccesses::take_fault(std::uint64_t address, const void* context) {
 
 std::vector<HostAccesses::Found> HostAccesses::open(simulated::WorkOrder& order, const simulated::EndedWork& host) {
   std::vector<Found> found;
-  if (!protected_.empty()) {
+  if (!protected_.empty() && protected_by_ == std::this_thread::get_id()) {
     const Run& first = protected_.front();
     if (errno == EFAULT) found.push_back({first.begin, "", order.what(first.user)});
     if (errno == 0) errno = error_before_;
   }
   for (const Run& run : protected_) set_access(run.begin, run.end, PROT_READ | PROT_WRITE);
   protected_.clear();
-  is_protected = false;
   const std::size_t count = std::min(kept_count.exchange(0), kMostKept);
   simulated::EndedWork ended = host;
   simulated::join(ended, seen_);
@@ -102,30 +104,40 @@ std::vector<HostAccesses::Found> HostAccesses::open(simulated::WorkOrder& order,
   return found;
 }
 
+const std::vector<HostAccesses::Run>& HostAccesses::runs_in_use(simulated::WorkOrder& order,
+                                                                const simulated::EndedWork& host) {
+  simulated::EndedWork ended = host;
+  simulated::join(ended, seen_);
+  if (ended == ended_ && order.uses() == uses_) return runs_;
+  uses_ = order.uses();
+  ended_ = std::move(ended);
+  runs_.clear();
+  for (const simulated::WorkOrder::PageInUse& page : order.pages_in_use(ended_)) {
+    if (!runs_.empty() && runs_.back().end == page.begin && runs_.back().is_written == page.is_written) {
+      runs_.back().end += kPage;
+    } else if (runs_.size() < kMostRuns) {
+      runs_.push_back({page.begin, page.begin + kPage, page.is_written, page.user});
+    }
+  }
+  return runs_;
+}
+
 bool HostAccesses::protect(simulated::WorkOrder& order, const simulated::EndedWork& host) {
 #if defined(__x86_64__)
   static const bool is_possible = sysconf(_SC_PAGESIZE) == static_cast<long>(kPage);
 #else
   static const bool is_possible = false;
 #endif
-  simulated::EndedWork ended = host;
-  simulated::join(ended, seen_);
-  std::vector<Run> runs;
-  for (const simulated::WorkOrder::PageInUse& page : order.pages_in_use(ended)) {
-    if (!runs.empty() && runs.back().end == page.begin && runs.back().is_written == page.is_written) {
-      runs.back().end += kPage;
-    } else if (runs.size() < kMostRuns) {
-      runs.push_back({page.begin, page.begin + kPage, page.is_written, page.user});
-    }
-  }
+  const std::vector<Run>& runs = runs_in_use(order, host);
   if (runs.empty() || python_caller().line > 0)
     return true;  // a line of Python has many accesses, most of them not its
   if (!is_possible) return false;
   take_faults_first();
+  is_ever_protected = true;
   for (const Run& run : runs) {
     if (set_access(run.begin, run.end, run.is_written ? PROT_NONE : PROT_READ)) protected_.push_back(run);
   }
-  is_protected = !protected_.empty();
+  protected_by_ = std::this_thread::get_id();
   error_before_ = errno;
   errno = 0;
   return true;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -47,8 +48,16 @@ class HostAccesses {
     bool is_written = false;
     std::uint32_t user = 0;
   };
+  /// The pages in use, as runs.
+  const std::vector<Run>& runs_in_use(simulated::WorkOrder& order, const simulated::EndedWork& host);
+
   std::vector<Run> protected_;
-  int error_before_ = 0;  ///< errno when the pages were protected
+  std::thread::id protected_by_;
+  int error_before_ = 0;  ///< that thread's errno when the pages were protected
+  // The last runs that were found, and from what.
+  std::vector<Run> runs_;
+  simulated::EndedWork ended_;
+  std::uint64_t uses_ = 0;
   simulated::EndedWork seen_;
   std::set<std::tuple<std::string, std::string, std::string, std::uint64_t>> known_;  ///< hazard, work, file, offset
 };

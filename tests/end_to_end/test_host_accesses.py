@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.skipif(NVCC is None, reason="nvcc is not installed"),
 
 RIGHT = ["device", "stream", "event", "query", "a copy that waits", "memset", "copied into managed memory", "both read",
          "other elements", "halves", "two buffers in turns", "a function of the host", "a callback", "a flag", "a flag of the host",
-         "a counter", "a thread that has waited", "freed", "written to a file"]
+         "a counter", "a graph that is waited for", "a thread that meets a call", "a thread that has waited", "freed", "written to a file"]
 LUCKY = {
     "not waited": "read after write at byte 20 of 'managed memory 1' by the host, which has not waited for fill in the default stream",
     "the sum": "read after write at byte 0 of 'managed memory 2' by the host, which has not waited for total in the default stream",

@@ -82,6 +82,22 @@ void use(int value) {
   sink = value;
 }
 
+/// Fills managed memory by a graph that was captured in one stream, in the other one.
+void fill_by_graph(Memory& m, bool waits) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cudaStreamBeginCapture(m.one, cudaStreamCaptureModeGlobal);
+  m.fill_managed(m.one);
+  m.copy_out(m.one);
+  cudaStreamEndCapture(m.one, &graph);
+  cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphLaunch(executable, m.two);
+  if (waits) cudaStreamSynchronize(m.two);
+  use(m.managed[5]);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
 void written_to_a_file(const int* values) {
   std::FILE* const file = std::tmpfile();
   std::printf("%zu elements written\n", std::fwrite(values, sizeof(int), kElements, file));
@@ -180,6 +196,18 @@ const Ways& right() {
          m.fill_managed(m.one);
          std::thread([&] { cudaStreamSynchronize(m.one), use(m.managed[5]); }).join();
        }},
+      {"a graph that is waited for", [](Memory& m) { fill_by_graph(m, true); }},
+      {"a thread that meets a call",
+       [](Memory& m) {
+         std::atomic<bool> ends{false};
+         std::thread reader([&] {
+           while (!ends) use(m.pinned[100]);
+         });
+         for (int i = 0; i < 300; ++i) fill<<<1, 32, 0, m.one>>>(m.pinned, 8, i);
+         cudaStreamSynchronize(m.one);
+         ends = true;
+         reader.join();
+       }},
       {"freed",
        [](Memory& m) {
          m.fill_managed(), cudaFree(m.managed), cudaMallocManaged(&m.managed, kBytes), use(m.managed[5]);
@@ -211,20 +239,7 @@ const Ways& lucky() {
          m.copy_out(m.one), std::memcpy(values, m.pinned, kBytes), use(values[5]);
        }},
       {"a file", [](Memory& m) { m.fill_managed(), written_to_a_file(m.managed); }},
-      {"a graph",
-       [](Memory& m) {
-         cudaGraph_t graph = nullptr;
-         cudaGraphExec_t executable = nullptr;
-         cudaStreamBeginCapture(m.one, cudaStreamCaptureModeGlobal);
-         m.fill_managed(m.one);
-         m.copy_out(m.one);
-         cudaStreamEndCapture(m.one, &graph);
-         cudaGraphInstantiate(&executable, graph, 0);
-         cudaGraphLaunch(executable, m.two);
-         use(m.managed[5]);
-         cudaGraphExecDestroy(executable);
-         cudaGraphDestroy(graph);
-       }},
+      {"a graph", [](Memory& m) { fill_by_graph(m, false); }},
       {"at the end", [](Memory& m) {
          m.fill_managed();
          std::printf("done %d\n", m.managed[5]);

@@ -32,8 +32,9 @@ std::string tables_of(const RunFigures& run, const SummaryOptions& options, std:
 
 /// The last words: on one's own stages, or on the best one where there is a single ladder of a family.
 std::vector<std::string> verdicts_of(const RunFigures& run, const SummaryOptions& options) {
-  const std::vector<DerivedLadder> ladders = derived_ladders(run.cases, run.variants, run.ceilings);
   std::vector<std::string> lines;
+  if (!leave_one_out_of(run.cases, run.variants).empty()) return lines;  // their table has its own
+  const std::vector<DerivedLadder> ladders = derived_ladders(run.cases, run.variants, run.ceilings);
   for (const std::string& stage : options.own) {
     const std::size_t most = options.verbose ? ladders.size() : kMostVerdicts;
     std::ranges::move(verdicts_on(stage, ladders, run.cases, run.variants, most), std::back_inserter(lines));
@@ -116,7 +117,11 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   // On a terminal a note is one line; in a file nothing is cut.
   const bool is_cut = !options.verbose && isatty(fileno(stream)) == 1;
   for (const std::string& note : all) {
-    fmt::print(stream, "{}\n", is_cut ? in_one_line(note, columns) : note);
+    if (is_cut || options.verbose) {
+      fmt::print(stream, "{}\n", is_cut ? in_one_line(note, columns) : note);
+    } else {
+      fmt::print(stream, "{}", hanging("", note, columns));
+    }
   }
   // At the end, where it is seen without scrolling.
   if (!options.tables) return;

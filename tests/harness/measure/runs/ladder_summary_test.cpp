@@ -9,6 +9,7 @@
 #include "harness/measure/records/case_json.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/runs/summary_text.hpp"
+#include "harness/measure/runs/verdicts.hpp"
 
 namespace convladder {
 namespace {
@@ -146,7 +147,7 @@ TEST(LadderSummary, NothingIsMadeOfADisturbedCaseOrOfARatioThatIsHardlyKnown) {
   ordered_json vague = timed("first", 800);
   vague["time"]["interval"] = {{"low", 500.0}, {"high", 1200.0}};
   EXPECT_THAT(ToldLadder({vague, timed("sixth", 200)}).summary().at("no_headline").get<std::string>(),
-              testing::StartsWith("known only to a factor of 2.7"));
+              ::testing::StartsWith("known only to a factor of 2.7"));
 }
 
 TEST(LadderSummary, WhatIsFasterAndLessAccurateIsNotTheBest) {
@@ -204,6 +205,60 @@ TEST(LadderSummary, AColumnIsCalledByTheRungThatItShows) {
   const ToldLadder told({timed("sixth", 200e3), timed("seventh", 100e3)});
   EXPECT_THAT(shown_lines(told.text(100)).at(1), Not(AnyOf(HasSubstr("stage 1"), HasSubstr("x 1"))));
   EXPECT_THAT(shown_lines(told.text(100)).at(1), AllOf(HasSubstr("stage 6"), HasSubstr("x 6")));
+}
+
+/// The last words on a stage, with the words of a counted case beside it.
+std::vector<std::string> verdicts(const std::string& stage, const ToldLadder& told, std::size_t most = 3) {
+  return verdicts_on(stage, derived_ladders(told.cases, told.variants, {}), told.cases, told.variants, most);
+}
+
+TEST(Verdicts, SayWhereAStageStands) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 50)});
+  const std::vector<std::string> lines = verdicts("sixth", told);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("2nd of 3 stages"));
+  EXPECT_THAT(lines[0], HasSubstr("faster than stage 1, first"));
+  EXPECT_THAT(lines[0], HasSubstr("times as long as seventh, the best other stage"));
+  EXPECT_THAT(lines[0], HasSubstr("times as long as library"));
+  EXPECT_THAT(lines[0], HasSubstr("To look at next: the next faster stage, seventh"));
+  EXPECT_THAT(verdicts("first", told)[0], HasSubstr("3rd of 3 stages"));
+  const std::string best = verdicts("seventh", told)[0];
+  EXPECT_THAT(best, HasSubstr("1st of 3 stages"));
+  EXPECT_THAT(best, HasSubstr("faster than sixth, the best other stage"));
+  EXPECT_THAT(best, Not(HasSubstr("To look at next")));
+  EXPECT_TRUE(verdicts("nobody", told).empty());
+  EXPECT_EQ(verdicts("sixth", told, 0), std::vector<std::string>{"sixth: 1 place more with --verbose"});
+}
+
+TEST(Verdicts, NameTheLineOfACountedStageThatWastesMost) {
+  ToldLadder told({timed("first", 800), timed("sixth", 200)});
+  RecordedCase counted = told.cases[1];
+  counted.device = "simulated";
+  counted.time.reset();
+  counted.counters.emplace();
+  counted.counters->totals = {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1000.0}};
+  const auto line = [](int number, double requests, double sectors) {
+    return CountedLine{"sixth.cu",
+                       number,
+                       "",
+                       {{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", requests},
+                        {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", sectors}}};
+  };
+  counted.counters->lines = {line(7, 50, 200), line(9, 25, 800)};
+  told.cases.push_back(counted);
+  EXPECT_THAT(verdicts("sixth", told)[0], HasSubstr("To look at next: line 9 of sixth.cu, 32 sectors a load"));
+  told.cases.back().counters->lines = {line(7, 50, 200), line(9, 200, 800)};  // no more than a warp needs
+  EXPECT_THAT(verdicts("sixth", told)[0], Not(HasSubstr("line 9")));
+}
+
+TEST(Verdicts, OnTheBestStage) {
+  const ToldLadder told({timed("first", 800), timed("sixth", 200), timed("seventh", 100), timed("library", 150)});
+  const std::string best = verdict_on_best(derived_ladders(told.cases, told.variants, {}).front());
+  EXPECT_THAT(best, ::testing::StartsWith("best: seventh, "));
+  EXPECT_THAT(best, HasSubstr("faster than stage 1, first"));
+  EXPECT_THAT(best, HasSubstr("faster than library"));
+  const ToldLadder alone(ordered_json::array({timed("library", 150)}));
+  EXPECT_EQ(verdict_on_best(derived_ladders(alone.cases, alone.variants, {}).front()), "");
 }
 
 }  // namespace
