@@ -222,7 +222,7 @@ int train_command(TrainArguments& arguments, const CommandLine& /*command_line*/
 }
 
 const CommandRegistration train_registration({.name = "train",
-                                              .group = CommandGroup::measure,
+                                              .group = CommandGroup::hidden,
                                               .help = "train a network's weights",
                                               .footer = kTrainFooter,
                                               .add = command_of<TrainArguments, add_train_options, train_command>});

@@ -19,8 +19,6 @@
 
 namespace convladder::stand_in {
 
-class Report;
-
 class HostAccesses {
  public:
   /// A fault of the program, in a signal's handler. Returns whether it was of a protected page, which it has opened.

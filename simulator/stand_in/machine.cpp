@@ -70,6 +70,18 @@ FixedCosts costs_of(const Settings& settings) {
   return costs;
 }
 
+/// A finding of racecheck about the order of work on this memory.
+simulated::Finding race_in(const simulated::Allocation& memory, std::uint64_t address, std::string problem) {
+  simulated::Finding finding;
+  finding.checker = simulated::Checker::race;
+  finding.space = "global";
+  finding.address = address;
+  finding.allocation = memory.label;
+  finding.count = 1;
+  finding.problem = std::move(problem);
+  return finding;
+}
+
 Settings settings_of_process() {
   const char* const text = std::getenv(kSettingsVariable);
   try {
@@ -274,13 +286,7 @@ void Machine::call_begins() {
     const auto* const address = reinterpret_cast<const void*>(found.address);  // NOLINT(performance-no-int-to-ptr)
     const simulated::Allocation* const memory = device_.allocation_at(address);
     if (memory == nullptr) continue;
-    simulated::Finding finding;
-    finding.checker = simulated::Checker::race;
-    finding.space = "global";
-    finding.address = found.address;
-    finding.allocation = memory->label;
-    finding.count = 1;
-    finding.problem =
+    std::string problem =
         found.what.empty()
             ? fmt::format(
                   "a call of the system before this one has failed (EFAULT): the host has given it memory in use, "
@@ -288,7 +294,8 @@ void Machine::call_begins() {
                   memory->label, found.work)
             : fmt::format("{} at byte {} of '{}' by the host, which has not waited for {}", found.what,
                           found.address - memory->begin, memory->label, found.work);
-    report.found({finding}, found.places != nullptr ? std::move(found.places) : calling_places());
+    report.found({race_in(*memory, found.address, std::move(problem))},
+                 found.places != nullptr ? std::move(found.places) : calling_places());
   }
 }
 
@@ -366,15 +373,10 @@ void Machine::touches(const void* address, std::uint64_t bytes, bool writes) {
   if (!work_order_ || !owns(address)) return;
   for (const auto& conflict : work_order_->touch(reinterpret_cast<std::uint64_t>(address), bytes, writes)) {
     const simulated::Allocation* const memory = device_.allocation_at(address);
-    simulated::Finding finding;
-    finding.checker = simulated::Checker::race;
-    finding.space = "global";
-    finding.address = conflict.address;
-    finding.allocation = memory->label;
-    finding.count = 1;
-    finding.problem = fmt::format("{} at byte {} of '{}': {} is not ordered with {}", conflict.hazard,
-                                  conflict.address - memory->begin, memory->label, work_, conflict.with);
-    report.found({finding}, calling_places());
+    report.found({race_in(*memory, conflict.address,
+                          fmt::format("{} at byte {} of '{}': {} is not ordered with {}", conflict.hazard,
+                                      conflict.address - memory->begin, memory->label, work_, conflict.with))},
+                 calling_places());
   }
 }
 

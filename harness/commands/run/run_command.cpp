@@ -103,7 +103,7 @@ void add_run_options(CLI::App& run, RunArguments& a) {
       ->group("How");
   run.add_flag("--no-report", a.invocation.no_report, "of a LADDER: draw no charts and no report")->group("Where");
   run.add_flag("--watch", a.watch,
-               "of a LADDER: each stage that is saved is compiled, verified and timed against its last version")
+               "of a LADDER: each stage that is saved is compiled, verified and timed against its last right version")
       ->group("How");
   add_shard_options(run, a.shard);
 }
@@ -116,8 +116,19 @@ void apply_google_flags(RunArguments& a) {
   }
 }
 
+/// Throws UserError for an option that --watch does not look at.
+void refuse_with_watch(const CLI::App& run) {
+  static const std::vector<std::string> taken = {"LADDER", "--watch", "--family", "--size", "--device", "--untrusted"};
+  for (const CLI::Option* const option : run.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::ranges::find(taken, name) != taken.end()) continue;
+    throw UserError(fmt::format("{}: not with --watch, which takes --family, --size, --device and --untrusted", name));
+  }
+}
+
 int run_command(RunArguments& a, const CommandLine& command_line) {
   a.invocation.command_line = command_line;
+  if (a.watch) refuse_with_watch(*a.invocation.record.command);
   if (!a.shard.plan.empty()) return run_shard(a.shard, a.invocation);
   refuse_without_plan(a.shard);
   apply_google_flags(a);

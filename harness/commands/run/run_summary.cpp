@@ -21,20 +21,10 @@ namespace {
 constexpr std::size_t kMostReasons = 5;
 constexpr std::size_t kMostVerdicts = 3;  // on a stage of one's own, before --verbose shows the others
 
-std::string tables_of(const RunFigures& run, const SummaryOptions& options, std::size_t columns) {
-  const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
-  if (!views.empty()) return as_text(leave_one_out_report(views));
-  return as_text(
-      run_report(run, ladders_of(run.cases, run.variants, run.ceilings), counted_ladders_of(run.cases, run.variants),
-                 {.all = options.verbose, .intervals = options.verbose}),
-      columns);
-}
-
-/// The last words: on one's own stages, or on the best one where there is a single ladder of a family.
+/// The last words: on one's own stages, or on the best one where there is a single ladder of a device.
 std::vector<std::string> verdicts_of(const RunFigures& run, const SummaryOptions& options) {
-  std::vector<std::string> lines;
-  if (!leave_one_out_of(run.cases, run.variants).empty()) return lines;  // their table has its own
   const std::vector<DerivedLadder> ladders = derived_ladders(run.cases, run.variants, run.ceilings);
+  std::vector<std::string> lines;
   for (const std::string& stage : options.own) {
     const std::size_t most = options.verbose ? ladders.size() : kMostVerdicts;
     std::ranges::move(verdicts_on(stage, ladders, run.cases, run.variants, most), std::back_inserter(lines));
@@ -57,6 +47,11 @@ std::string in_one_line(const std::string& note, std::size_t columns) {
   const std::size_t close = open == std::string::npos ? open : note.find(')', open);
   if (close == std::string::npos) return printable(note, columns);
   return printable(note.substr(0, open) + note.substr(close + 1), columns);
+}
+
+std::string without_last_break(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 /// Cases that were not run, or not to their end: a line for each reason, those with most cases first; if there are very
@@ -102,7 +97,8 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
       std::min(terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO, kTextColumns), kTextColumns);
   const std::vector<Ladder> ladders = ladders_of(run.cases, run.variants, run.ceilings);
   for (const std::string& line : lines_of_not_compiled(run.cases)) fmt::print(stream, "{}\n", line);
-  std::vector<std::string> all = summary_notes(ladders, counted_ladders_of(run.cases, run.variants));
+  const std::vector<CountedLadder> counted = counted_ladders_of(run.cases, run.variants);
+  std::vector<std::string> all = summary_notes(ladders, counted);
   for (const std::string& line : lines_of_not_run(run.cases, options.verbose)) all.push_back(line);
   std::vector<CheckerLook> looks;
   for (const RecordedCase& one : run.cases) {
@@ -115,18 +111,22 @@ void print_summary(std::FILE* stream, const RunFigures& run, const std::vector<s
   }
   all.insert(all.end(), notes.begin(), notes.end());
   // On a terminal a note is one line; in a file nothing is cut.
-  const bool is_cut = !options.verbose && isatty(fileno(stream)) == 1;
+  const bool is_terminal = isatty(fileno(stream)) == 1;
   for (const std::string& note : all) {
-    if (is_cut || options.verbose) {
-      fmt::print(stream, "{}\n", is_cut ? in_one_line(note, columns) : note);
-    } else {
-      fmt::print(stream, "{}", hanging("", note, columns));
-    }
+    const std::string text = options.verbose ? note
+                             : is_terminal   ? in_one_line(note, columns)
+                                             : without_last_break(hanging("", note, columns));
+    fmt::print(stream, "{}\n", text);
   }
   // At the end, where it is seen without scrolling.
   if (!options.tables) return;
-  const std::string tables = tables_of(run, options, columns);
+  const std::vector<LeaveOneOut> views = leave_one_out_of(run.cases, run.variants);
+  const std::string tables =
+      views.empty()
+          ? as_text(run_report(run, ladders, counted, {.all = options.verbose, .intervals = options.verbose}), columns)
+          : as_text(leave_one_out_report(views));
   fmt::print(stream, "{}{}\n", tables.empty() ? "" : "\n", tables);
+  if (!views.empty()) return;  // their table says what each idea is worth
   for (const std::string& line : verdicts_of(run, options)) fmt::print(stream, "{}\n", hanging("", line, columns));
 }
 

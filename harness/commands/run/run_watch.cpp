@@ -6,18 +6,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "harness/judge/compare/counter_comparison.hpp"
+#include "harness/judge/duel/programs/temporary_folder.hpp"
 #include "harness/measure/isolation/child_process.hpp"
 #include "harness/measure/plan/arguments.hpp"
 #include "harness/measure/records/time_ratio.hpp"
@@ -29,7 +31,6 @@
 #include "support/file_bytes.hpp"
 #include "support/interruption.hpp"
 #include "support/printable.hpp"
-#include "support/text.hpp"
 #include "support/units.hpp"
 
 namespace convladder {
@@ -40,17 +41,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 constexpr const char* kSamples = "9";       // of each version: enough for an interval
-constexpr const char* kBefore = "_before";  // at the end of the file's name of the version before
+constexpr const char* kBefore = "_before";  // at the end of the name of the last right version
 
-/// The files of the folder that a build reads, with their contents; those that editors make beside them are left out.
+/// Whether a change of the file may change a stage: sources, headers and the problem do; notes and results do not.
+bool is_of_a_build(const fs::path& file) {
+  static constexpr std::string_view kEndings[] = {".cpp", ".cu", ".ptx", ".py", ".hpp", ".h", ".cuh", ".inc", ".json"};
+  const std::string name = file.filename().string();
+  return !name.starts_with('.') && std::ranges::find(kEndings, file.extension().string()) != std::end(kEndings);
+}
+
+/// The files of the folder that a build reads, with their contents.
 std::map<std::string, std::string> contents_of(const fs::path& folder) {
   std::map<std::string, std::string> contents;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with('.') || name.ends_with('~') || !entry.is_regular_file(error)) continue;
+    if (!is_of_a_build(entry.path()) || !entry.is_regular_file(error)) continue;
     try {
-      contents[name] = read_file_text(entry.path().string());
+      contents[entry.path().filename().string()] = read_file_text(entry.path().string());
     } catch (const UserError&) {  // an editor is replacing it: the next look finds it
       continue;
     }
@@ -69,27 +76,7 @@ std::string state_of(const fs::path& folder) {
   return state;
 }
 
-/// A folder for what a look needs, gone with this object.
-class Workplace {
- public:
-  Workplace() {
-    std::string name = (fs::temp_directory_path() / "convladder-watch-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw UserError("--watch: no temporary folder can be made");
-    path_ = name;
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-/// "01_naive.cu" as the file of the version before: "naive_before.cu".
+/// The file of the last right version of 01_naive.cu: "naive_before.cu".
 std::string name_of_before(const std::string& file, const StageSource& stage) {
   std::string name = stage.name;
   std::ranges::replace(name, '-', '_');
@@ -113,16 +100,24 @@ class Watch {
       if (known == before.end() || known->second != text) changed.push_back(name);
     }
     if (changed.empty()) return;
+    const auto is_watched = [this](const StageSource& stage) {
+      const auto& families = options_.families;
+      return families.empty() || std::ranges::find(families, stage.family()) != families.end();
+    };
     try {
       const LadderFolder ladder = read_ladder_folder(folder_, OwnStages::optional);
       for (const std::string& name : changed) {
         const auto stage = std::ranges::find(ladder.stages, name, &StageSource::file);
-        if (stage != ladder.stages.end()) {
+        if (stage != ladder.stages.end() && !is_watched(*stage)) {
+          fmt::print("{} {}: not of --family\n", time_of_day(), printable(name));
+        } else if (stage != ladder.stages.end()) {
           const auto right = last_right_.find(name);
           judge(*stage, now.at(name), right == last_right_.end() ? std::nullopt : std::optional(right->second));
         } else {
           fmt::print("{} {} changed: all stages again\n", time_of_day(), printable(name));
-          for (const StageSource& one : ladder.stages) judge(one, now.at(one.file), std::nullopt);
+          for (const StageSource& one : ladder.stages) {
+            if (is_watched(one) && !interrupt_waits()) judge(one, now.at(one.file), std::nullopt);
+          }
           break;
         }
       }
@@ -152,12 +147,12 @@ class Watch {
   }
 
   std::string verdict_on(const StageSource& stage, const std::optional<std::string>& before, bool& is_right) {
-    const Workplace place;
-    const fs::path record = place.path() / "run";
+    const TemporaryFolder place;
+    const fs::path record = place.file("run");
     std::vector<std::string> words = words_for(stage, record);
     std::string name_before;
     if (before) {
-      const fs::path file = place.path() / name_of_before(stage.file, stage);
+      const fs::path file = place.file(name_of_before(stage.file, stage));
       write_file_atomically(file, *before);
       name_before = stage.name + "-before";
       words.insert(words.end(), {"--with", file.string(), "--variant", stage.name + "," + name_before});
@@ -211,7 +206,7 @@ class Watch {
       text += fmt::format(", {}", time_text(own.layer_time()->median));
       if (before == nullptr) return text;
       const std::optional<Ratio> x = layer_ratio(*before, own);
-      if (!x) return text + fmt::format("; the version before: {}", before->status);
+      if (!x) return text + fmt::format("; the last right version: {}", before->status);
       return text + fmt::format(", {} ({})", speed_text(*x, "before"), time_text(before->layer_time()->median));
     }
     if (!own.counters) return text;
@@ -233,21 +228,24 @@ class Watch {
 }  // namespace
 
 int watch_ladder(const RunOptions& options) {
-  if (!options.ladder.starts_with('/'))
+  if (!options.ladder.starts_with('/')) {
     throw UserError("--watch: expected a folder of yours: convladder run FOLDER --watch");
+  }
   static_cast<void>(problem_of(options));  // compiled before the first change
   Watch watch(options);
   const fs::path folder = ladder_folder_of(options);
   fmt::print("watching {}: save a stage, and a line says what became of it; Ctrl-C ends\n", printable(folder.string()));
   std::fflush(stdout);
-  be_silent_on_interrupt();
-  for (std::string known = state_of(folder);;) {
+  const WaitingInterrupts waiting;  // so that no temporary folder is left
+  std::string known = state_of(folder);
+  while (!interrupt_waits()) {
     std::this_thread::sleep_for(kBetweenLooks);
     std::string now = state_of(folder);
     if (now == known) continue;
     known = std::move(now);
     watch.look();
   }
+  return kExitInterrupted;
 }
 
 }  // namespace convladder

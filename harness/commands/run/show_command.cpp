@@ -1,29 +1,27 @@
 // `convladder show`: the table of a recorded run again, sorted, cut or in other columns.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/commands/command.hpp"
 #include "harness/commands/option_checks.hpp"
 #include "harness/commands/printed.hpp"
 #include "harness/measure/runs/derived_ladders.hpp"
-#include "harness/measure/runs/ladder_text.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "harness/measure/runs/run_report.hpp"
 #include "harness/measure/runs/verdicts.hpp"
 #include "support/errors.hpp"
 #include "support/nearest_name.hpp"
-#include "support/printable.hpp"
 #include "support/terminal.hpp"
-#include "support/text.hpp"
 
 namespace convladder {
 namespace {
@@ -33,6 +31,7 @@ constexpr const char* kByTime = "time";
 constexpr const char* kByName = "name";
 
 struct ShowArguments {
+  CLI::App* command = nullptr;
   std::string run;
   std::vector<std::string> layers;
   std::vector<std::string> devices;
@@ -56,6 +55,7 @@ constexpr const char* kShowFooter = R"(examples:
 exit codes: 0 printed - 3 bad input: one line says what)";
 
 void add_show_options(CLI::App& show, ShowArguments& a) {
+  a.command = &show;
   show.add_option("RUN.json", a.run, "a run")->required();
   add_list(show, "--layer", a.layers, "only these layers or sizes: lenet72.conv2");
   add_list(show, "--device", a.devices, "only these devices: cpu, cuda, simulated");
@@ -132,6 +132,26 @@ std::vector<CountedLadder> counted_shown(const RunFigures& run, const ShowArgume
   return ladders;
 }
 
+/// Counted cases have the middle of the time predicted for the usual GPU for their time.
+void arrange_counted(std::vector<const RecordedCase*>& cases, const ShowArguments& a) {
+  arrange(
+      cases, a, [](const RecordedCase* one) { return none_last(kByPredictions.time_of(*one)); },
+      [](const RecordedCase* one) { return one->variant; });
+}
+
+/// Refuses options that only tables have.
+void require_tables(const ShowArguments& a) {
+  if (a.printed.format != "csv" && a.printed.format != "json") return;
+  std::vector<const char*> tables_only = {"--columns", "--stage", "--intervals"};
+  if (a.printed.format == "json") tables_only.insert(tables_only.end(), {"--sort", "--top"});
+  for (const char* const option : tables_only) {
+    if (a.command->count(option) > 0) {
+      throw UserError(
+          fmt::format("{}: --format {} has every column and the record's own order", option, a.printed.format));
+    }
+  }
+}
+
 /// Keeps the columns that were asked for, of every table that has one of them. Throws UserError where none has it.
 void choose_columns(Report& report, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
@@ -161,24 +181,44 @@ void choose_columns(Report& report, const std::vector<std::string>& wanted) {
   }
 }
 
-/// All rows as one table, each with its place.
-std::string rows_as_csv(const std::vector<Ladder>& ladders) {
-  ReportTable all{{left("device"), left("network"), left("layer"), right("batch"), left("stage"), left("status"),
-                   right("median_ns"), right("low_ns"), right("high_ns"), right("gflop_per_s"), right("x_previous"),
-                   right("x_baseline"), right("percent_of_library"), right("percent_of_floor")},
-                  {}};
+/// All rows as one table, each with its place: measured times, and what was counted and predicted from that.
+std::string rows_as_csv(const std::vector<Ladder>& ladders, const std::vector<CountedLadder>& counted,
+                        const ShowArguments& a) {
+  ReportTable all{
+      {left("device"), left("network"), left("layer"), right("batch"), left("stage"), left("status"),
+       right("median_ns"), right("low_ns"), right("high_ns"), right("gflop_per_s"), right("x_previous"),
+       right("x_baseline"), right("percent_of_library"), right("percent_of_floor"), right("warp_instructions"),
+       left("predicted_for"), right("predicted_low_ns"), right("predicted_high_ns")},
+      {}};
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   const auto ratio = [](const std::optional<Ratio>& x) { return x ? fmt::format("{}", x->value) : ""; };
+  const auto begin_row = [&all](const RecordedCase& of) -> std::vector<std::string>& {
+    return all.rows.emplace_back(std::vector<std::string>{of.device, of.network, of.layer, fmt::format("{}", of.batch),
+                                                          of.variant, fmt::format("{}", of.status)});
+  };
+  const auto add = [](std::vector<std::string>& row, std::vector<std::string> cells) {
+    std::ranges::move(cells, std::back_inserter(row));
+  };
   for (const Ladder& ladder : ladders) {
     for (const LadderRow& row : ladder.rows) {
-      const RecordedCase& of = *row.of;
       const auto time = [&](auto field) { return row.time == nullptr ? "" : number(field(*row.time)); };
-      all.rows.push_back(
-          {of.device, of.network, of.layer, fmt::format("{}", of.batch), of.variant, fmt::format("{}", of.status),
-           time([](const TimeFigure& one) { return std::optional(one.median); }),
+      add(begin_row(*row.of),
+          {time([](const TimeFigure& one) { return std::optional(one.median); }),
            time([](const TimeFigure& one) { return one.low; }), time([](const TimeFigure& one) { return one.high; }),
            number(row.gflop_per_s), ratio(row.x_previous), ratio(row.x_baseline), ratio(row.percent_of_library),
-           ratio(row.percent_of_floor)});
+           ratio(row.percent_of_floor), "", "", "", ""});
+    }
+  }
+  for (const CountedLadder& ladder : counted) {
+    std::vector<const RecordedCase*> cases = ladder.cases;
+    cases.insert(cases.end(), ladder.failed.begin(), ladder.failed.end());
+    arrange_counted(cases, a);
+    for (const RecordedCase* const one : cases) {
+      const PredictedFigure* const predicted = one->prediction_for(kUsualGpu);
+      add(begin_row(*one),
+          {"", "", "", "", "", "", "", "", number(warp_instructions(*one)), predicted == nullptr ? "" : kUsualGpu,
+           predicted == nullptr ? "" : number(predicted->low_ns),
+           predicted == nullptr ? "" : number(predicted->high_ns)});
     }
   }
   return as_csv(all, "\n");
@@ -186,6 +226,7 @@ std::string rows_as_csv(const std::vector<Ladder>& ladders) {
 
 int show_command(ShowArguments& a, const CommandLine& /*command_line*/) {
   check_printed(a.printed);
+  require_tables(a);
   require_known("--sort", std::vector<std::string>{a.sort}, std::vector<std::string>{kInOrder, kByTime, kByName});
   const RunFigures run = read_run_figures(a.run);
   require_there(a, run.cases);
@@ -197,14 +238,16 @@ int show_command(ShowArguments& a, const CommandLine& /*command_line*/) {
   }
   const std::vector<Ladder> ladders = ladders_shown(run, a);
   if (a.printed.format == "csv") {
-    print_as(a.printed, rows_as_csv(ladders));
+    print_as(a.printed, rows_as_csv(ladders, counted_shown(run, a), a));
     return kExitOk;
   }
   const bool is_cut = a.sort != kInOrder || a.top < run.cases.size() || !a.columns.empty();
   Report report;
   if (a.stages.empty()) {
     report = run_report(run, ladders, counted_shown(run, a),
-                        {.all = a.intervals || is_cut || !a.layers.empty(), .intervals = a.intervals});
+                        {.all = a.intervals || is_cut || !a.layers.empty(),
+                         .intervals = a.intervals,
+                         .arrange_counted = [&a](auto& cases) { arrange_counted(cases, a); }});
     choose_columns(report, a.columns);
   }
   std::vector<std::string> verdicts;
@@ -224,7 +267,7 @@ int show_command(ShowArguments& a, const CommandLine& /*command_line*/) {
 
 const CommandRegistration show_registration(
     {.name = "show",
-     .group = CommandGroup::measure,
+     .group = CommandGroup::judge,
      .help = "the table of a recorded run again: sorted, cut, as CSV; a stage in words",
      .footer = kShowFooter,
      .add = command_of<ShowArguments, add_show_options, show_command>});

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "support/folder_links.hpp"
 #include "support/source_text.hpp"
 
 namespace convladder {
@@ -23,9 +24,7 @@ bool is_below(const fs::path& folder, const fs::path& file) {
   const fs::path real = fs::canonical(file, error);
   if (folder.empty() || error) return false;
   const fs::path from = fs::canonical(folder, error);
-  if (error) return false;
-  const fs::path inside = real.lexically_relative(from);
-  return !inside.empty() && *inside.begin() != "..";
+  return !error && lies_in(real, from);
 }
 
 }  // namespace

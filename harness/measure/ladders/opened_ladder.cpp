@@ -55,7 +55,7 @@ std::vector<StageBuild> build_all(const LadderFolder& folder, const std::vector<
       builds[which] = builder.build(folder, folder.stages[which], {});
     } else if (which < stages) {
       const AddedStage& one = added[which - own];
-      builds[which] = builder.build({one.folder, folder.problem, {}, {}}, one.source, {});
+      builds[which] = builder.build({one.folder, folder.problem, {}, {}, one.include_folders}, one.source, {});
     } else {
       builds[which] = builder.build_reference(folder);
     }

@@ -26,6 +26,7 @@ struct AddedStage {
   StageSource source;  ///< its needs are expressions of the problem's dimensions; its name differs from all others of
                        ///< its family
   std::string builds_on = {};  ///< the folder's stage below it, where it stands on the ladder
+  std::vector<std::filesystem::path> include_folders = {};  ///< absolute, besides its own
 };
 
 /// As `open_ladder`, with such stages after the folder's own; then the folder may have none of its own.

@@ -189,6 +189,8 @@ std::vector<AddedStage> stages_beside(const LadderFolder& folder, const std::vec
     stage.builds_on = !stage.source.builds_on.empty() ? stage.source.builds_on
                       : highest == nullptr            ? ""
                                                       : highest->name;
+    stage.include_folders = folder.include_folders;
+    stage.include_folders.push_back(fs::absolute(folder.path));
     known.push_back(&stage.source);
   }
   return added;

@@ -37,7 +37,8 @@ class OutsideStage final : public Variant {
 /// no stage, and for a name that a variant has already.
 std::vector<ProblemVariant> outside_stages(const std::vector<std::string>& files, const BuildProgress& progress);
 
-/// The files as stages of a folder, each on the rung above its family's highest. Throws UserError as above.
+/// The files as stages of a folder, whose headers they may include, each on the rung above its family's highest. Throws
+/// UserError as above.
 std::vector<AddedStage> stages_beside(const LadderFolder& folder, const std::vector<std::string>& files);
 
 /// The stage, in a case's process.

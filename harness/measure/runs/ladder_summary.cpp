@@ -13,12 +13,6 @@ namespace {
 
 using Stages = std::vector<const RecordedCase*>;
 
-/// How stages are compared: by a time in nanoseconds, and how many times as fast `one` is as `other`.
-struct Comparing {
-  std::optional<double> (*time_of)(const RecordedCase& one);
-  std::optional<Ratio> (*speedup)(const RecordedCase& other, const RecordedCase& one);
-};
-
 /// The last of stages 1 to 6; 0: the problem has no such stages.
 int introduction_rungs(const RecordedCase& one) { return one.size ? one.size->problem->introduction_rungs() : 0; }
 
@@ -90,10 +84,10 @@ std::optional<Ratio> predicted_speedup(const RecordedCase& other, const Recorded
   return predicted_ratio(other.prediction_for(kUsualGpu), one.prediction_for(kUsualGpu));
 }
 
-constexpr Comparing kByLayerTimes{layer_median, layer_ratio};
-constexpr Comparing kByPredictions{predicted_middle, predicted_speedup};
-
 }  // namespace
+
+const Comparing kByLayerTimes{layer_median, layer_ratio};
+const Comparing kByPredictions{predicted_middle, predicted_speedup};
 
 LadderSummary summary_of(const Ladder& ladder) {
   Stages stages;

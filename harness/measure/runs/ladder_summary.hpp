@@ -11,6 +11,14 @@
 
 namespace convladder {
 
+/// How stages are compared: by a time in nanoseconds, and how many times as fast `one` is as `other`.
+struct Comparing {
+  std::optional<double> (*time_of)(const RecordedCase& one);
+  std::optional<Ratio> (*speedup)(const RecordedCase& other, const RecordedCase& one);
+};
+extern const Comparing kByLayerTimes;
+extern const Comparing kByPredictions;  ///< for the usual GPU; the time is the middle of the range
+
 /// A stage that is surely slower than the one it builds on.
 struct StageThatLoses {
   std::string variant;

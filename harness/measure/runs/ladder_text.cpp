@@ -96,7 +96,7 @@ void add_ladders(Report& report, const std::vector<Ladder>& ladders, bool interv
   }
 }
 
-void add_counted(Report& report, const std::vector<CountedLadder>& ladders) {
+void add_counted(Report& report, const std::vector<CountedLadder>& ladders, const ArrangeCases& arrange) {
   const std::vector<TextColumn> columns = {left("stage"), right("warp instructions"), right("prev / this"),
                                            right("first / this"), right("predicted")};
   for (const CountedLadder& ladder : ladders) {
@@ -105,6 +105,7 @@ void add_counted(Report& report, const std::vector<CountedLadder>& ladders) {
       const auto above = [one](const RecordedCase* other) { return !other->rung || other->rung > one->rung; };
       cases.insert(one->rung ? std::ranges::find_if(cases, above) : cases.end(), one);
     }
+    if (arrange) arrange(cases);
     std::vector<std::vector<std::string>> rows;
     for (const RecordedCase* one : cases) rows.push_back(counted_cells(*one, ladder));
     const RecordedCase& first = *ladder.cases.front();

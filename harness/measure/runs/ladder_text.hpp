@@ -1,6 +1,7 @@
 // The ladders of a record as tables.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "harness/measure/runs/ladder.hpp"
@@ -16,7 +17,8 @@ namespace convladder {
 void add_ladders(Report& report, const std::vector<Ladder>& ladders, bool intervals = false);
 
 /// Adds a table for each counted ladder: warp instructions, how many times as many the stage it builds on and the first
-/// one execute, and the time predicted for the usual GPU.
-void add_counted(Report& report, const std::vector<CountedLadder>& ladders);
+/// one execute, and the time predicted for the usual GPU. `arrange` sorts and cuts the rows.
+using ArrangeCases = std::function<void(std::vector<const RecordedCase*>& cases)>;
+void add_counted(Report& report, const std::vector<CountedLadder>& ladders, const ArrangeCases& arrange = {});
 
 }  // namespace convladder

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "harness/measure/runs/ladder_text.hpp"
 #include "harness/measure/runs/summary_text.hpp"
 
 namespace convladder {
@@ -13,7 +12,7 @@ Report run_report(const RunFigures& run, const std::vector<Ladder>& ladders, con
   constexpr std::ptrdiff_t kMostLines = 32;  // of whole tables
   Report whole;
   add_ladders(whole, ladders, wanted.intervals);
-  add_counted(whole, counted);
+  add_counted(whole, counted, wanted.arrange_counted);
   if (wanted.all || std::ranges::count(as_text(whole), '\n') < kMostLines) return whole;
   const auto title_of = [&run](const std::string& device) { return run.context.machine.title_of(device); };
   return summary_report(ladders, counted, title_of);

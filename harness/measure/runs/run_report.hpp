@@ -5,6 +5,7 @@
 
 #include "harness/measure/runs/ladder.hpp"
 #include "harness/measure/runs/ladder_summary.hpp"
+#include "harness/measure/runs/ladder_text.hpp"
 #include "harness/measure/runs/run_record.hpp"
 #include "support/report.hpp"
 
@@ -13,6 +14,7 @@ namespace convladder {
 struct RunTables {
   bool all = false;        ///< every ladder, however many there are
   bool intervals = false;  ///< ratios as intervals
+  ArrangeCases arrange_counted = {};
 };
 
 /// The tables of these ladders of the run.

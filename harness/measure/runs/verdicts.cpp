@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/measure/cases/line_columns.hpp"
+#include "harness/measure/runs/ladder_summary.hpp"
 #include "harness/measure/runs/step_causes.hpp"
 #include "harness/measure/runs/step_words.hpp"
 #include "simulator/gpus/gpu_facts.hpp"
@@ -22,24 +23,26 @@ constexpr double kMoreThanNeeded = 1.5;  // times
 
 using Stages = std::vector<const RecordedCase*>;
 
-/// A ladder whose stages are compared by one kind of figure: measured layer times, or predicted ones.
+/// A ladder whose stages are compared by layer times, or, where they were only counted, by predictions.
 class ComparedLadder {
  public:
-  ComparedLadder(const DerivedLadder& ladder, const std::vector<RecordedCase>& cases) : ladder_(ladder) {
+  ComparedLadder(const DerivedLadder& ladder, const std::vector<RecordedCase>& cases)
+      : is_measured_(!ladder.rows.empty()), by_(is_measured_ ? kByLayerTimes : kByPredictions) {
     for (const RecordedCase& one : cases) {
-      if (one.place() != ladder.of->place() || !time_of(one)) continue;
+      if (one.place() != ladder.of->place() || !by_.time_of(one)) continue;
       if (one.library()) libraries_.push_back(&one);
       if (one.rung) stages_.push_back(&one);
     }
-    const auto faster = [this](const RecordedCase* a, const RecordedCase* b) { return *time_of(*a) < *time_of(*b); };
+    const auto faster = [this](const RecordedCase* a, const RecordedCase* b) {
+      return *by_.time_of(*a) < *by_.time_of(*b);
+    };
     std::ranges::stable_sort(stages_, faster);
     std::ranges::stable_sort(libraries_, faster);
   }
 
-  bool is_measured() const { return !ladder_.rows.empty(); }
+  bool is_measured() const { return is_measured_; }
   std::optional<Ratio> speedup(const RecordedCase& over, const RecordedCase& one) const {
-    return is_measured() ? layer_ratio(over, one)
-                         : predicted_ratio(over.prediction_for(kUsualGpu), one.prediction_for(kUsualGpu));
+    return by_.speedup(over, one);
   }
   const RecordedCase* find(const std::string& stage) const {
     const auto found = std::ranges::find(stages_, stage, [](const RecordedCase* one) { return one->variant; });
@@ -62,13 +65,8 @@ class ComparedLadder {
     return found == among.end() ? nullptr : *found;
   }
 
-  std::optional<double> time_of(const RecordedCase& one) const {
-    if (is_measured()) return one.layer_time() == nullptr ? std::nullopt : std::optional(one.layer_time()->median);
-    const PredictedFigure* const predicted = one.prediction_for(kUsualGpu);
-    return predicted == nullptr ? std::nullopt : std::optional(predicted->middle_ns());
-  }
-
-  const DerivedLadder& ladder_;
+  bool is_measured_;
+  const Comparing& by_;
   Stages stages_;
   Stages libraries_;
 };

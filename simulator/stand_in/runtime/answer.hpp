@@ -38,7 +38,8 @@ class Answering {
   static inline thread_local int depth = 0;
   /// At the end of the outermost call, `returns_at` becomes the time when it may return.
   Answering(Machine& machine, Nanoseconds& returns_at) : machine_(machine), returns_at_(returns_at) {
-    if (depth++ == 0) machine.call_begins();
+    if (depth == 0) machine.call_begins();  // which may throw
+    ++depth;
   }
   ~Answering() {
     if (--depth > 0) return;

@@ -76,6 +76,19 @@ def test_csv_and_json_have_every_row(done: tuple[Path, str]) -> None:
     assert document["kind"] == "ladders" and len(document["ladders"]) == 2
 
 
+def test_counted_stages_are_sorted_and_cut_too(tmp_path: Path) -> None:
+    counted = run("run", "--device", "simulated", "--variant", "global-memory,local-accumulation,shared-memory", "--shape", "1,12,12,4,5",
+                  "--batch", "2", "--output", tmp_path / "run", "--quiet")
+    if counted.returncode != 0 or not any(one["counters"] for one in record(tmp_path / "run")["cases"]):
+        pytest.skip("nothing was counted: this build has no PTX")
+    file = tmp_path / "run/run.json"
+    rows = list(csv.DictReader(io.StringIO(run("show", file, "--format", "csv", "--sort", "name", "--top", "2").stdout)))
+    assert [row["stage"] for row in rows] == ["global-memory", "local-accumulation"]
+    assert all(float(row["predicted_low_ns"]) > 0 and float(row["warp_instructions"]) > 0 and row["median_ns"] == "" for row in rows)
+    shown = run("show", file, "--sort", "name", "--top", "2").stdout
+    assert "local-accumulation" in shown and not re.search(r"^ ?3 shared-memory", shown, re.MULTILINE), shown
+
+
 def test_a_stage_in_words(done: tuple[Path, str]) -> None:
     shown = run("show", done[0] / "run.json", "--stage", "my-sum", "--layer", "R64C128")
     text = " ".join(shown.stdout.split())
@@ -89,6 +102,8 @@ def test_what_is_not_there_is_refused(done: tuple[Path, str], tmp_path: Path) ->
     assert_refused(run("show", file, "--columns", "mediam"), "unknown --columns")
     assert_refused(run("show", file, "--batch", "7"), "--batch 7: no case has it")
     assert_refused(run("show", file, "--sort", "colour"), "--sort")
+    assert_refused(run("show", file, "--format", "json", "--top", "2"), "--top: --format json has every column")
+    assert_refused(run("show", file, "--format", "csv", "--columns", "stage"), "--columns: --format csv has every column")
     (tmp_path / "duel.json").write_text('{"schema_version": "1.0", "kind": "duel"}', encoding="utf-8")
     assert_refused(run("show", tmp_path / "duel.json"), "duel.json")
 
