@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{50};
-constexpr const char* kSamples = "9";       // of each version: enough for an interval
+constexpr const char* kSamples = "21";      // of each version: enough for an interval
 constexpr const char* kBefore = "_before";  // at the end of the name of the last right version
 
 /// Whether a change of the file may change a stage: sources, headers and the problem do; notes and results do not.
@@ -185,6 +185,7 @@ class Watch {
   std::string quickest_size() const {
     const Problem& problem = problem_of(options_);
     std::vector<std::string> sizes = problem.default_sizes();
+    std::ranges::move(problem.counted_sizes(), std::back_inserter(sizes));
     return *std::ranges::min_element(sizes, {},
                                      [&](const std::string& one) { return parse_size(problem, one).flop(); });
   }
